@@ -1,0 +1,254 @@
+"""`Object` and `Resource`: a Model with a kind, and what is known of that kind.
+
+`Object` is anything with `metadata`; the generated built-in kinds are Objects. `Resource[Spec, Status]` is what a user
+declares. `apiVersion` and `kind` are facts about the class, not fields of the object: an object of a class cannot carry
+another kind, items of a list need no filling in, and encoding prepends one constant.
+
+`ResourceInfo` is what the client needs (group, version, plural, scope, subresources). `Version` options such as printer
+columns are carried here as plain data and turned into a CRD by `kubewright.schema`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
+
+import msgspec
+from typing_extensions import TypeVar
+
+from .base import UNSET, Model, field
+from .gvk import GroupVersionKind, GroupVersionResource, Key, join_api_version
+from .meta import ObjectMeta
+
+__all__ = ["Column", "Object", "Resource", "ResourceInfo", "ScaleInfo", "pluralize", "resource"]
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column of `kubectl get`: `Column("Ready", ".status.ready")`.
+
+    `type` is taken from the field that the path names when it is not given. Columns with `priority` > 0 are shown with
+    `-o wide` only.
+    """
+
+    name: str
+    path: str
+    type: Literal["string", "integer", "number", "boolean", "date"] | None = None
+    format: str | None = None
+    description: str | None = None
+    priority: int = 0
+
+
+class ScaleInfo(msgspec.Struct, frozen=True):
+    """Where the scale subresource finds its numbers, as JSON paths below the object."""
+
+    replicas_path: str = ".spec.replicas"
+    status_replicas_path: str = ".status.replicas"
+    label_selector_path: str | None = None
+
+
+class ResourceInfo(msgspec.Struct, frozen=True):
+    """What is known of a kind. `plural` is empty when only the server knows it (see the client's discovery)."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    status: bool = True
+    scale: ScaleInfo | None = None
+    served: bool = True
+    storage: bool = True
+    deprecated: bool = False
+    deprecation_warning: str | None = None
+
+    @property
+    def api_version(self) -> str:
+        return join_api_version(self.group, self.version)
+
+    @property
+    def gvk(self) -> GroupVersionKind:
+        return GroupVersionKind(self.group, self.version, self.kind)
+
+    @property
+    def gvr(self) -> GroupVersionResource:
+        return GroupVersionResource(self.group, self.version, self.plural)
+
+    @property
+    def resource_name(self) -> str:
+        """`deployments.apps`, `pods`: how messages and CRD names spell it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+class Object(Model, dict=True):
+    """Anything that Kubernetes stores: `metadata`, a kind, and the fields of the subclass.
+
+    Class attributes: `api_version`, `kind`, and `__resource__`, the `ResourceInfo`. A class without `@resource` has
+    none of them and cannot be sent.
+    """
+
+    api_version: ClassVar[str] = ""
+    kind: ClassVar[str] = ""
+    __resource__: ClassVar[ResourceInfo]
+
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            # An Object has room for notes of ours (the bytes it was read from), so that a mistyped field would be
+            # taken without a word.
+            fields = type(self).__struct_fields__
+            if name not in fields:
+                raise AttributeError(_no_such_field(type(self), name, fields))
+            super().__setattr__(name, value)
+
+
+def _no_such_field(cls: type, name: str, fields: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name, fields, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(fields)}"
+    return f"{cls.__name__} has no field {name!r}{hint}"
+
+
+SpecT = TypeVar("SpecT", bound=Model)
+StatusT = TypeVar("StatusT", bound="Model | None", default=None)
+
+
+class Resource(Object, Generic[SpecT, StatusT], dict=True):
+    """A custom resource: `class Web(Resource[WebSpec, WebStatus])`.
+
+    `spec` is given to the constructor. `status` starts as `WebStatus()`: every field of a status Model needs a default.
+    A resource without a status is `Resource[WebSpec]`.
+    """
+
+    if TYPE_CHECKING:
+        spec: SpecT
+        status: StatusT = cast("StatusT", None)
+    else:
+        spec: SpecT = UNSET
+        status: StatusT = UNSET
+
+    def __post_init__(self) -> None:
+        if cast("Any", self.status) is UNSET:
+            super().__setattr__("status", _empty(type(self), "status"))
+        if cast("Any", self.spec) is UNSET:
+            super().__setattr__("spec", _empty(type(self), "spec"))
+
+
+def _empty(cls: type[Object], name: str) -> Any:
+    declared = _part_types(cls)[name]
+    if not isinstance(declared, type) or not issubclass(declared, Model):
+        return None
+    try:
+        return declared()
+    except TypeError as error:
+        rule = f"{cls.__name__}.{name}: missing, and {declared.__name__}() cannot be made without arguments ({error})"
+        if name == "status":
+            raise TypeError(f"{rule}; give every field of a status a default") from None
+        raise TypeError(f"{rule}; pass {name}=") from None
+
+
+def _part_types(cls: type[Object]) -> dict[str, Any]:
+    known = cls.__dict__.get("__part_types__")
+    if known is None:
+        known = {f.name: f.type for f in msgspec.structs.fields(cls) if f.name in ("spec", "status")}
+        cls.__part_types__ = known  # type: ignore[attr-defined]
+    return cast("dict[str, Any]", known)
+
+
+def pluralize(kind: str) -> str:
+    """The plural that the API tools of Go derive from a kind, lower case: `Policy` -> `policies`."""
+    word = kind.lower()
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return word + "es"
+    if word.endswith("y") and word[-2:-1] not in ("", "a", "e", "i", "o", "u"):
+        return word[:-1] + "ies"
+    return word + "s"
+
+
+ClassT = TypeVar("ClassT", bound=type[Object])
+
+
+def resource(
+    *,
+    group: str,
+    version: str,
+    kind: str | None = None,
+    plural: str | None = None,
+    singular: str | None = None,
+    namespaced: bool = True,
+    short_names: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    columns: Sequence[Column] = (),
+    status: bool | None = None,
+    scale: ScaleInfo | None = None,
+    served: bool = True,
+    storage: bool = True,
+    deprecated: bool = False,
+    deprecation_warning: str | None = None,
+) -> Callable[[ClassT], ClassT]:
+    """Say which kind a class is.
+
+    Args:
+        group: the API group; `""` is the core group, which only built-in kinds have.
+        version: such as `v1`, `v1beta1`.
+        kind: the class's name unless given.
+        plural: derived from the kind unless given; the name in URLs.
+        namespaced: False for a cluster-scoped kind.
+        status: whether the kind has the status subresource. Unless given: True when the class has a status type.
+    """
+
+    def describe(cls: ClassT) -> ClassT:
+        name = kind or cls.__name__
+        has_status = _part_types(cls).get("status") not in (None, type(None)) if status is None else status
+        describe_as(
+            cls,
+            ResourceInfo(
+                group=group,
+                version=version,
+                kind=name,
+                plural=plural or pluralize(name),
+                namespaced=namespaced,
+                singular=singular or name.lower(),
+                list_kind=f"{name}List",
+                short_names=tuple(short_names),
+                categories=tuple(categories),
+                columns=tuple(columns),
+                status=has_status,
+                scale=scale,
+                served=served,
+                storage=storage,
+                deprecated=deprecated,
+                deprecation_warning=deprecation_warning,
+            ),
+        )
+        return cls
+
+    return describe
+
+
+def describe_as(cls: type[Object], info: ResourceInfo) -> None:
+    """Give `cls` its kind. What `resource` does, for classes that are made and not written."""
+    cls.__resource__ = info
+    cls.api_version = info.api_version
+    cls.kind = info.kind
+
+
+def info_of(cls: type[Object]) -> ResourceInfo:
+    """The kind of a class. Raises TypeError when it was not said."""
+    info = getattr(cls, "__resource__", None)
+    if info is None:
+        raise TypeError(
+            f"{cls.__name__}: its kind is not known; decorate the class with @resource(group=..., version=...)"
+        )
+    return cast("ResourceInfo", info)
+
+
+def key_of(obj: Object) -> Key:
+    """Namespace and name of an object."""
+    return Key(obj.metadata.namespace, obj.metadata.name)
