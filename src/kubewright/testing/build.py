@@ -1,0 +1,343 @@
+"""Builds the programs of a control plane from their Go modules, once, into the user's cache.
+
+Owns: the two small Go modules of `hack/controlplane` (the only place where versions are written), the build command,
+and the cache folder that results. Refuses to know: how programs are searched or run. The command behind
+`make controlplane` is `python -m kubewright.testing.build`.
+
+    <cache>/controlplane/<kubernetes version>-<os>-<arch>/
+        etcd kube-apiserver kube-controller-manager kubectl kube-scheduler kwok
+        kwok-stages/        how kwok plays nodes, pods and volumes: data files of the kwok module, copied
+        versions.json       program -> version that was built; a program counts only if this matches go.mod
+
+Guarantees: G1 a program appears under its name by rename, complete and executable. G2 two processes never build at the
+same time for one cache: the second waits, then finds everything done. G3 `-mod=readonly`: what is not in the committed
+go.sum is not built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import selectors
+import shutil
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kubewright.testing.errors import BuildFailed, ControlPlaneError
+from kubewright.testing.locks import FileLock
+from kubewright.testing.paths import cache_dir, go_platform
+from kubewright.testing.programs import KWOK, PROGRAMS, version_key
+
+Progress = Callable[[str], None]
+
+STAGES_FOLDER = "kwok-stages"
+_STAGES = (
+    "node/fast/node-initialize.yaml",
+    "node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
+    "pod/fast/pod-ready.yaml",
+    "pod/fast/pod-complete.yaml",
+    "pod/fast/pod-delete.yaml",
+    "volume/fast/pv-bind.yaml",
+    "volume/fast/pv-delete.yaml",
+    "volume/fast/pvc-provision.yaml",
+    "volume/fast/pvc-delete.yaml",
+)
+"""Below `kustomize/stage` of the kwok module: nodes, pods and claims become ready, bound and gone without delay."""
+_OLDEST_GO = "1.21"
+"""The first Go that can fetch the newer one which a go.mod asks for (https://go.dev/doc/toolchain)."""
+_LOCK_TIMEOUT_SECONDS = 3600.0
+_HEARTBEAT_SECONDS = 15.0
+_OUTPUT_LINES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    folder: str
+    """The Go module below `hack/controlplane`."""
+    module: str
+    """The required module whose version is the program's version."""
+    package: str
+
+
+_SOURCES: Mapping[str, _Source] = {
+    "etcd": _Source("kubernetes", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"),
+    **{
+        name: _Source("kubernetes", "k8s.io/kubernetes", f"k8s.io/kubernetes/cmd/{name}")
+        for name in ("kube-apiserver", "kube-controller-manager", "kubectl", "kube-scheduler")
+    },
+    "kwok": _Source("kwok", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok"),
+}
+
+
+def say_to_stderr(line: str) -> None:
+    """Print a progress line where a captured stdout or a pipe does not swallow it."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def modules_dir() -> Path | None:
+    """Return the folder of the two Go modules: beside the package in a wheel, `hack/controlplane` in a checkout."""
+    here = Path(__file__).resolve()
+    for folder in (here.parent / "controlplane_modules", here.parents[3] / "hack" / "controlplane"):
+        if (folder / "kubernetes" / "go.mod").is_file() and (folder / "kwok" / "go.mod").is_file():
+            return folder
+    return None
+
+
+def versions(modules: Path) -> dict[str, str]:
+    """Return program -> version ("v1.37.2") as the go.mod files require them. Raises BuildFailed if one does not."""
+    found = {}
+    for program, source in _SOURCES.items():
+        go_mod = modules / source.folder / "go.mod"
+        match = re.search(rf"^\s*(?:require\s+)?{re.escape(source.module)}\s+(v\S+)", go_mod.read_text(), re.M)
+        if match is None:
+            raise BuildFailed(program, f"{go_mod} does not require {source.module}")
+        found[program] = match[1]
+    return found
+
+
+def cache_folder(kubernetes_version: str, env: Mapping[str, str] | None = None) -> Path:
+    """Return the cache folder of a Kubernetes version ("v1.37.2" or "1.37.2") for this machine."""
+    key = "-".join((kubernetes_version.removeprefix("v"), *go_platform()))
+    return cache_dir(env) / "controlplane" / key
+
+
+def cached(env: Mapping[str, str] | None = None) -> tuple[Path, dict[str, Path]]:
+    """Return the cache folder in use and the programs in it.
+
+    With the Go modules at hand that is the folder of their versions and only what was built from exactly these;
+    without them (an installed package) the newest folder there is.
+    """
+    modules = modules_dir()
+    if modules is not None:
+        wanted = versions(modules)
+        folder = cache_folder(wanted["kube-apiserver"], env)
+        built = _manifest(folder)
+        return folder, {
+            program: folder / program
+            for program in PROGRAMS
+            if built.get(program) == wanted[program] and is_program(folder / program)
+        }
+    base = cache_dir(env) / "controlplane"
+    suffix = "-" + "-".join(go_platform())
+    folders = [folder for folder in base.glob(f"[0-9]*{suffix}") if folder.is_dir()]
+    if not folders:
+        return base, {}
+    newest = max(folders, key=lambda folder: version_key(folder.name.removesuffix(suffix)))
+    return newest, {program: newest / program for program in PROGRAMS if is_program(newest / program)}
+
+
+def build(
+    programs: Sequence[str] = PROGRAMS,
+    *,
+    env: Mapping[str, str] | None = None,
+    progress: Progress = say_to_stderr,
+) -> Path:
+    """Build what is missing of `programs` into the cache and return the cache folder.
+
+    A first build downloads several hundred megabytes and takes 5 to 10 minutes on two cores. Raises BuildFailed when
+    there are no Go modules, no Go, or the compiler or the network fails; what was built before that stays.
+    """
+    env = os.environ if env is None else env
+    modules = modules_dir()
+    if modules is None:
+        raise BuildFailed(
+            "the control plane",
+            "the Go modules (hack/controlplane) are not part of this installation; "
+            "run `make controlplane` in a checkout of Kubewright, the cache is then shared",
+        )
+    wanted = versions(modules)
+    folder = cache_folder(wanted["kube-apiserver"], env)
+    with FileLock(folder.parent / f".{folder.name}.lock").held(
+        _LOCK_TIMEOUT_SECONDS,
+        on_wait=lambda: progress("another process is building the control plane; waiting for it"),
+    ):
+        present = cached(env)[1]
+        missing = [program for program in PROGRAMS if program in programs and program not in present]
+        if missing:
+            go = _find_go(env)
+            folder.mkdir(parents=True, exist_ok=True)
+            for number, program in enumerate(missing, 1):
+                label = f"[{number}/{len(missing)}] {program} {wanted[program]}"
+                _build_one(go, program, modules, wanted[program], folder, env, label, progress)
+    return folder
+
+
+def _build_one(
+    go: str,
+    program: str,
+    modules: Path,
+    version: str,
+    folder: Path,
+    env: Mapping[str, str],
+    label: str,
+    progress: Progress,
+) -> None:
+    source = _SOURCES[program]
+    target = folder / program
+    unfinished = folder / f".{program}.{os.getpid()}"
+    command = [
+        go, "build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false",
+        "-ldflags", _linker_flags(source, version), "-o", str(unfinished), source.package,
+    ]  # fmt: skip
+    started = time.monotonic()
+    progress(f"{label}: building")
+    try:
+        code, output = _run(command, modules / source.folder, _go_env(env), label, progress)
+        if code != 0:
+            raise BuildFailed(
+                f"{program} {version}",
+                f"`go build {source.package}` in {modules / source.folder} ended with exit code {code}; if a download "
+                "failed, check the network and GOPROXY, then run `make controlplane` again (it goes on from here)",
+                output,
+            )
+        if program == KWOK:
+            _copy_stages(go, modules / source.folder, source.module, folder / STAGES_FOLDER, env)
+        unfinished.chmod(0o755)
+        os.replace(unfinished, target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    _record(folder, program, version)
+    size_mb = target.stat().st_size / 1e6
+    progress(f"{label}: done in {time.monotonic() - started:.0f} s, {size_mb:.0f} MB")
+
+
+def _copy_stages(go: str, cwd: Path, module: str, target: Path, env: Mapping[str, str]) -> None:
+    shown = subprocess.run(
+        [go, "list", "-m", "-f", "{{.Dir}}", module],
+        cwd=cwd,
+        env=_go_env(env),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    source = Path(shown.stdout.strip()) / "kustomize" / "stage"
+    target.mkdir(exist_ok=True)
+    try:
+        for stage in _STAGES:
+            # Not shutil.copy: the module cache is read-only, and so would the copy be.
+            (target / Path(stage).name).write_bytes((source / stage).read_bytes())
+    except OSError as error:
+        raise BuildFailed("kwok", f"cannot copy its stage files: {error}", shown.stderr.strip()) from error
+
+
+def _linker_flags(source: _Source, version: str) -> str:
+    """Return the flags that strip symbols and tell a Kubernetes program its version (it would say v0.0.0-master)."""
+    flags = ["-s", "-w"]
+    if source.module == "k8s.io/kubernetes":
+        major, minor = version.removeprefix("v").split(".")[:2]
+        facts = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+        flags += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in facts.items()]
+        flags.append(f"-X k8s.io/client-go/pkg/version.gitVersion={version}")
+    return " ".join(flags)
+
+
+def _go_env(env: Mapping[str, str]) -> dict[str, str]:
+    # A go.work above the checkout must not replace the modules' own requirements.
+    return {**env, "CGO_ENABLED": "0", "GOWORK": "off"}
+
+
+def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], label: str, progress: Progress) -> tuple[int, str]:
+    """Run the compiler, saying now and then how far it is; return its exit code and last lines."""
+    last: deque[str] = deque(maxlen=_OUTPUT_LINES)
+    compiled = downloaded = 0
+    started = said = time.monotonic()
+    with (
+        subprocess.Popen(command, cwd=cwd, env=dict(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
+        selectors.DefaultSelector() as selector,
+    ):
+        assert process.stdout is not None
+        selector.register(process.stdout, selectors.EVENT_READ)
+        rest = b""
+        try:
+            while True:
+                if selector.select(1.0):
+                    chunk = os.read(process.stdout.fileno(), 65536)
+                    if not chunk:
+                        break
+                    *lines, rest = (rest + chunk).split(b"\n")
+                    for line in lines:
+                        text = line.decode(errors="replace")
+                        if text.startswith("go: downloading"):
+                            downloaded += 1
+                        elif re.fullmatch(r"[\w.~/-]+", text):  # `go build -v` prints one import path per package
+                            compiled += 1
+                        else:
+                            last.append(text)
+                now = time.monotonic()
+                if now - said >= _HEARTBEAT_SECONDS:
+                    said = now
+                    done = f"{downloaded} modules downloaded, {compiled} packages compiled"
+                    progress(f"{label}: {done}, {now - started:.0f} s")
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+    return code, "\n".join([*last, rest.decode(errors="replace")]).strip()
+
+
+def _find_go(env: Mapping[str, str]) -> str:
+    """Return the go command. Raises BuildFailed, with the cure, if there is none or it is too old to help itself."""
+    candidates = [shutil.which("go", path=env.get("PATH", os.defpath)), "/usr/local/go/bin/go"]
+    go = next((path for path in candidates if path and os.access(path, os.X_OK)), None)
+    cure = "install Go from https://go.dev/dl/ (any Go since 1.21 fetches the one it needs) and run `make controlplane`"
+    if go is None:
+        raise BuildFailed("the control plane", f"there is no go command in PATH; {cure}")
+    shown = subprocess.run(
+        [go, "env", "GOVERSION"], capture_output=True, text=True, cwd="/", env=_go_env(env), check=False
+    ).stdout.strip()
+    if version_key(shown.removeprefix("go"))[0] < version_key(_OLDEST_GO)[0]:
+        raise BuildFailed("the control plane", f"{go} is {shown or 'not working'}; {cure}")
+    return go
+
+
+def _manifest(folder: Path) -> dict[str, str]:
+    try:
+        found = json.loads((folder / "versions.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _record(folder: Path, program: str, version: str) -> None:
+    """Note what was built (under the build lock, so no other writer is about)."""
+    unfinished = folder / f".versions.{os.getpid()}"
+    unfinished.write_text(json.dumps({**_manifest(folder), program: version}, indent=1, sort_keys=True) + "\n")
+    os.replace(unfinished, folder / "versions.json")
+
+
+def is_program(path: Path) -> bool:
+    """Whether `path` is an executable file."""
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Build all programs, or those named; print where they are. Exit code 1, and one clear text, on failure."""
+    parser = argparse.ArgumentParser(
+        prog="python -m kubewright.testing.build",
+        description="Build etcd, Kubernetes and kwok from their Go modules into the user's cache.",
+    )
+    parser.add_argument("program", nargs="*", help=f"of {', '.join(PROGRAMS)}; all by default")
+    chosen = parser.parse_args(argv).program or list(PROGRAMS)
+    if unknown := sorted(set(chosen) - set(PROGRAMS)):
+        parser.error(f"unknown program {', '.join(unknown)}; there are {', '.join(PROGRAMS)}")
+    try:
+        folder = build(chosen)
+    except ControlPlaneError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what was built so far is kept", file=sys.stderr)
+        return 130
+    print(f"the control plane is ready in {folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

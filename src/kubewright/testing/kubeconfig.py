@@ -1,0 +1,55 @@
+"""A kubeconfig for one user of one control plane, as text.
+
+Owns the shape of the file (https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/) as far as this room writes
+it: one cluster, one user with a client certificate, one context, all data inside. It refuses to write files: where a
+kubeconfig goes, and whose it may replace, is the caller's decision.
+"""
+
+from __future__ import annotations
+
+import base64
+
+from kubewright.testing.certs import KeyPair
+
+
+def render(*, name: str, url: str, ca: bytes, user: str, credentials: KeyPair) -> str:
+    """Return the YAML text; cluster and context are called `name`, `ca` is the PEM of the serving authority."""
+    import yaml
+
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority-data": _base64(ca)}}],
+        "users": [
+            {
+                "name": user,
+                "user": {
+                    "client-certificate-data": _base64(credentials.certificate),
+                    "client-key-data": _base64(credentials.key),
+                },
+            }
+        ],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
+        "current-context": name,
+    }
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def context_names(text: str) -> list[str] | None:
+    """Return the names of the contexts in a kubeconfig; None if the text is not a kubeconfig at all."""
+    import yaml
+
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return None
+    if not isinstance(document, dict) or document.get("kind") != "Config":
+        return None
+    contexts = document.get("contexts")
+    if not isinstance(contexts, list):
+        return []
+    return [str(context.get("name")) for context in contexts if isinstance(context, dict)]
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
