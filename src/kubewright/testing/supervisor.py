@@ -150,7 +150,8 @@ class Supervisor:
         """End if the named pipe has no writer, and still has none once no newcomer can be opening it.
 
         Newcomers open it under the lock. The shared folder is removed before the lock is let go, so whoever comes
-        next finds nothing and starts anew.
+        next finds nothing and starts anew. The lock's file goes too; acquirers look whether theirs is still at its
+        path (`locks`).
         """
         if self._has_writer() or self._share is None:
             return
@@ -160,6 +161,8 @@ class Supervisor:
             if self._has_writer():
                 return
             shutil.rmtree(self._share["directory"], ignore_errors=True)
+            with contextlib.suppress(OSError):
+                os.unlink(self._share["lock"])
             self._ending = 0.0
         finally:
             os.close(lock)
