@@ -1,0 +1,52 @@
+"""What a queue tells about itself, in client-go's terms, to whoever exports it.
+
+One instance stands for one queue and holds on to its labelled children: a look-up by label per item would cost more
+than the queue does. What only grows while nobody calls (work in flight) is not pushed but read when it is scraped:
+`WorkQueue.unfinished_work_seconds` and `longest_running_seconds`.
+
+    method            client-go's metric                     counts
+    depth             workqueue_depth                        keys that wait for a run, those that wait for done included
+    added             workqueue_adds_total                   adds that were no duplicates
+    retried           workqueue_retries_total                adds with a delay
+    queued_for        workqueue_queue_duration_seconds       from the first add to the get
+    worked_for        workqueue_work_duration_seconds        from the get to the done
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["NoMetrics", "QueueMetrics"]
+
+
+class QueueMetrics(Protocol):
+    """The five hooks. Called on the event loop, often: a counter's increment is the measure."""
+
+    def depth(self, keys: int) -> None: ...
+
+    def added(self) -> None: ...
+
+    def retried(self) -> None: ...
+
+    def queued_for(self, seconds: float) -> None: ...
+
+    def worked_for(self, seconds: float) -> None: ...
+
+
+class NoMetrics:
+    """Counts nothing."""
+
+    def depth(self, keys: int) -> None:
+        pass
+
+    def added(self) -> None:
+        pass
+
+    def retried(self) -> None:
+        pass
+
+    def queued_for(self, seconds: float) -> None:
+        pass
+
+    def worked_for(self, seconds: float) -> None:
+        pass
