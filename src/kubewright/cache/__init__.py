@@ -1,0 +1,54 @@
+"""What the API server has, as it was last seen: list, watch, store, tell.
+
+`Watcher` (what to ask next, pure) -> `Store` (what is there, and what a change changed, pure) -> `Informer` (the shell
+that runs both over a `ListWatch`). Objects are kept as bytes and decoded above this room.
+"""
+
+__all__ = [
+    "Action",
+    "Added",
+    "Condition",
+    "Deleted",
+    "Delta",
+    "Denied",
+    "Entry",
+    "Expired",
+    "Handler",
+    "IndexFunction",
+    "Informer",
+    "InformerStopped",
+    "ListPage",
+    "ListWatch",
+    "ListWatchError",
+    "Meta",
+    "NotInstalled",
+    "Registration",
+    "Rejected",
+    "Store",
+    "Throttled",
+    "Unavailable",
+    "Unreadable",
+    "Updated",
+    "Watch",
+    "Watcher",
+    "labels_of",
+    "owners_of",
+]
+
+from .entry import Entry, Meta, labels_of, owners_of
+from .frame import Unreadable
+from .informer import Handler, Informer, InformerStopped, Registration
+from .listwatch import (
+    Denied,
+    Expired,
+    ListPage,
+    ListWatch,
+    ListWatchError,
+    NotInstalled,
+    Rejected,
+    Throttled,
+    Unavailable,
+    Watch,
+)
+from .store import Added, Deleted, Delta, IndexFunction, Store, Updated
+from .watcher import Action, Condition, Watcher
