@@ -1,0 +1,145 @@
+"""The kinds of patches, each with its body and its content type.
+
+Owns what a patch looks like on the wire. It does not know where it is sent: `Client.patch` does. (A server-side apply
+is a patch on the wire as well, but a whole object for its user: `Client.apply`.)
+
+| class            | body                     | written in                     | served for                    |
+|------------------|--------------------------|--------------------------------|-------------------------------|
+| `MergePatch`     | the part that changes    | RFC 7386; null removes a field | every kind                    |
+| `JsonPatch`      | a list of operations     | RFC 6902                       | every kind                    |
+| `StrategicPatch` | as a merge patch, with   | Kubernetes API conventions,    | built-in kinds only: a custom |
+|                  | lists merged by their key| "strategic merge patch"        | resource answers 415          |
+
+A patch without a `resource_version` is tried again by the server until it fits the latest object and never conflicts;
+with one it fails with Conflict once the object has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from ..model import Model
+from ..model.base import encode_hook
+from .paths import InvalidRequest
+
+__all__ = ["JsonPatch", "MergePatch", "Patch", "StrategicPatch", "merge_difference"]
+
+PatchHeaders: TypeAlias = tuple[tuple[str, str], ...]
+
+_ENCODE = msgspec.json.Encoder(enc_hook=encode_hook).encode
+
+
+def _headers(content_type: str) -> PatchHeaders:
+    return (("accept", "application/json"), ("content-type", content_type))
+
+
+class _ObjectPatch:
+    """A patch whose body is the part of the object that changes."""
+
+    __slots__ = ("body",)
+    headers: ClassVar[PatchHeaders]
+
+    def __init__(self, changes: Mapping[str, Any] | Model | bytes, *, resource_version: str | None = None) -> None:
+        if resource_version is not None:
+            changes = _locked(changes, resource_version)
+        self.body: bytes = changes if isinstance(changes, bytes) else _ENCODE(changes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.body.decode(errors='replace')})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.body == other.body
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.body))
+
+
+def _locked(changes: Mapping[str, Any] | Model | bytes, resource_version: str) -> dict[str, Any]:
+    if not resource_version:
+        rule = "is empty and would lock nothing"
+        raise InvalidRequest("resource_version", resource_version, rule, "read the object first, or leave it out")
+    plain: dict[str, Any] = msgspec.json.decode(changes if isinstance(changes, bytes) else _ENCODE(changes))
+    plain["metadata"] = {**(plain.get("metadata") or {}), "resourceVersion": resource_version}
+    return plain
+
+
+class MergePatch(_ObjectPatch):
+    """JSON merge patch (RFC 7386): `MergePatch({"status": {"ready": 3}})`. `None` removes a field; lists are replaced.
+
+    Args:
+        changes: a mapping (Models may stand anywhere in it), a Model, or JSON bytes that are sent as they are.
+        resource_version: the version that the object must still have.
+    """
+
+    __slots__ = ()
+    headers = _headers("application/merge-patch+json")
+
+    @classmethod
+    def between(
+        cls, before: Mapping[str, Any], after: Mapping[str, Any], *, resource_version: str | None = None
+    ) -> MergePatch:
+        """The patch that turns `before` into `after`, both decoded JSON (`to_dict`)."""
+        return cls(merge_difference(before, after), resource_version=resource_version)
+
+
+class StrategicPatch(_ObjectPatch):
+    """Strategic merge patch, as `MergePatch` with lists merged by their key. Not served for custom resources."""
+
+    __slots__ = ()
+    headers = _headers("application/strategic-merge-patch+json")
+
+
+class JsonPatch:
+    """JSON patch (RFC 6902): `JsonPatch([{"op": "add", "path": "/metadata/labels/a", "value": "b"}])`.
+
+    The server takes up to 10,000 operations. A `test` that fails and a path that does not exist are `Invalid`.
+    """
+
+    __slots__ = ("body",)
+    headers: ClassVar[PatchHeaders] = _headers("application/json-patch+json")
+
+    def __init__(self, operations: Sequence[Mapping[str, Any]] | bytes) -> None:
+        self.body: bytes = operations if isinstance(operations, bytes) else _ENCODE(list(operations))
+
+    def __repr__(self) -> str:
+        return f"JsonPatch({self.body.decode(errors='replace')})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JsonPatch) and self.body == other.body
+
+    def __hash__(self) -> int:
+        return hash((JsonPatch, self.body))
+
+
+Patch: TypeAlias = MergePatch | JsonPatch | StrategicPatch
+
+
+def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The smallest RFC 7386 patch from `before` to `after`; `{}` when they are equal.
+
+    A null inside `after` cannot be expressed and removes the field, as in RFC 7386 itself.
+    """
+    difference: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, new in after.items():
+        old = before.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            inner = merge_difference(old, new)
+            if inner:
+                difference[name] = inner
+        elif name not in before or not _same(old, new):
+            difference[name] = new
+    return difference
+
+
+def _same(old: Any, new: Any) -> bool:
+    # Python takes True for 1 and 1 for 1.0; JSON does not take the first for the second.
+    if old != new or isinstance(old, bool) != isinstance(new, bool):
+        return False
+    if isinstance(old, list):
+        return all(_same(one, other) for one, other in zip(old, new, strict=True))
+    if isinstance(old, Mapping):
+        return all(_same(item, new[name]) for name, item in old.items())
+    return True
