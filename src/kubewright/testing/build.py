@@ -52,6 +52,8 @@ _STAGES = (
 """Below `kustomize/stage` of the kwok module: nodes, pods and claims become ready, bound and gone without delay."""
 _OLDEST_GO = "1.21"
 """The first Go that can fetch the newer one which a go.mod asks for (https://go.dev/doc/toolchain)."""
+_USUAL_GO = "/usr/local/go/bin/go"
+"""Where Go's own installer puts it, and PATH often does not look."""
 _LOCK_TIMEOUT_SECONDS = 3600.0
 _HEARTBEAT_SECONDS = 15.0
 _OUTPUT_LINES = 20
@@ -284,7 +286,7 @@ def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], label: str, 
 
 def _find_go(env: Mapping[str, str]) -> str:
     """Return the go command. Raises BuildFailed, with the cure, if there is none or it is too old to help itself."""
-    candidates = [shutil.which("go", path=env.get("PATH", os.defpath)), "/usr/local/go/bin/go"]
+    candidates = [shutil.which("go", path=env.get("PATH", os.defpath)), _USUAL_GO]
     go = next((path for path in candidates if path and os.access(path, os.X_OK)), None)
     cure = "install Go from https://go.dev/dl/ (any Go since 1.21 fetches the one it needs) and run `make controlplane`"
     if go is None:

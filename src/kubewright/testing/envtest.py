@@ -150,4 +150,7 @@ def _checked(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, urllib.error.HTTPError):
+        error.close()
+        return f"HTTP {error.code} {error.reason}"
     return str(error.reason) if isinstance(error, urllib.error.URLError) else str(error)
