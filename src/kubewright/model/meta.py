@@ -7,7 +7,7 @@ and an empty name and an absent one are the same thing on the wire.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from .base import Model, field
 
@@ -20,6 +20,8 @@ class OwnerReference(Model, omit_zero=True):
     `controller` marks the one owner that manages the object; `block_owner_deletion` holds back a foreground deletion
     of the owner.
     """
+
+    __item_keys__: ClassVar = ("uid",)
 
     api_version: str
     kind: str

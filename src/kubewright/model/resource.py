@@ -100,6 +100,15 @@ class Object(Model, dict=True):
 
     if not TYPE_CHECKING:
 
+        def __copy__(self) -> Any:
+            made = super().__copy__()
+            made.__dict__.update(self.__dict__)
+            return made
+
+        def __reduce__(self) -> Any:
+            # Copies remember what the object was read from, or an update of one would lose fields.
+            return (*super().__reduce__(), dict(self.__dict__))
+
         def __setattr__(self, name: str, value: Any) -> None:
             # An Object has room for notes of ours (the bytes it was read from), so that a mistyped field would be
             # taken without a word.

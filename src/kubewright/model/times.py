@@ -8,8 +8,8 @@
 
 A plain datetime is enough for `Time`: Go's RFC 3339 reader takes a fraction, and servers cut it from the fields of
 built-in kinds. They do not cut it from those of custom resources, and then a status that was computed is never equal to
-the one that was stored: make instants with `now()`, or `to_second()`. A datetime without a time zone is refused by
-every server; both functions refuse it first.
+the one that was stored: make instants with `now()` or `to_second()`. A datetime without a time zone is refused by every
+server; everything here that writes one refuses it first.
 
 `MicroTime` has to be a type of its own: Go's layout for it demands six digits, and an ordinary datetime that falls on a
 whole second is written without them.
@@ -26,7 +26,7 @@ __all__ = ["Duration", "MicroTime", "Time", "format_time", "now", "parse_time", 
 
 Time = datetime
 
-_RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt](?!24)\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _FRACTION: Final = re.compile(r"[.,](\d+)")
 
 
@@ -37,7 +37,7 @@ def now() -> datetime:
 
 def to_second(value: datetime) -> datetime:
     """The instant as a metav1.Time holds it: in UTC, its fraction of a second cut. Raises ValueError: no time zone."""
-    return _aware(value).astimezone(UTC).replace(microsecond=0)
+    return _in_utc(value).replace(microsecond=0)
 
 
 def format_time(value: datetime) -> str:
@@ -51,18 +51,21 @@ def parse_time(text: str) -> datetime:
         raise ValueError(f"time {text!r}: is not RFC 3339; write it as 2026-01-02T15:04:05Z")
     try:
         return datetime.fromisoformat(_FRACTION.sub(_six_digits, text.upper(), count=1))
-    except ValueError as error:
-        raise ValueError(f"time {text!r}: {error}; write it as 2026-01-02T15:04:05Z") from None
+    except ValueError:
+        raise ValueError(f"time {text!r}: there is no such day or hour; correct it") from None
 
 
 def _six_digits(match: re.Match[str]) -> str:
     return f".{match.group(1)[:6]:0<6}"
 
 
-def _aware(value: datetime) -> datetime:
+def _in_utc(value: datetime) -> datetime:
     if value.utcoffset() is None:
         raise ValueError(f"time {value.isoformat()!r}: has no time zone; make it with now(), or datetime.now(UTC)")
-    return value
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"time {value.isoformat()!r}: is outside the years 1 to 9999 in UTC; correct it") from None
 
 
 @final
@@ -80,8 +83,8 @@ class MicroTime(datetime):
     @classmethod
     def of(cls, value: datetime) -> Self:
         """From any datetime with a time zone. Raises ValueError: it has none."""
-        aware = _aware(value).astimezone(UTC)
-        return cls.combine(aware.date(), aware.timetz())
+        utc = _in_utc(value)
+        return cls.combine(utc.date(), utc.timetz())
 
     @property
     def datetime(self) -> datetime:
@@ -97,7 +100,7 @@ class MicroTime(datetime):
 
     def to_wire(self) -> str:
         """With six fractional digits, in UTC. Raises ValueError: no time zone."""
-        return _aware(self).astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+        return _in_utc(self).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 _UNITS: Final = {
@@ -206,7 +209,9 @@ class Duration:
         return self._nanos == other._nanos if isinstance(other, Duration) else NotImplemented
 
     def __lt__(self, other: Duration) -> bool:
-        return self._nanos < other._nanos if isinstance(other, Duration) else NotImplemented
+        if not isinstance(other, Duration):
+            return NotImplemented
+        return self._nanos < other._nanos
 
     def __hash__(self) -> int:
         return hash(self._nanos)
