@@ -32,7 +32,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from kubewright.model import Key
 
 from .entry import Entry
-from .salvage import elements, members
+from .salvage import elements, may_be_json, members
 
 __all__ = ["Bookmark", "ErrorStatus", "Garbled", "Page", "Removed", "Unreadable", "Upserted", "WatchEvent"]
 __all__ += ["entry_of", "read_items", "read_line", "read_page"]
@@ -217,11 +217,13 @@ def _read_any_line(line: bytes) -> WatchEvent:
 
 
 def _salvage_line(line: bytes, error: Exception) -> _Line:
-    try:
-        fields = members(line)
-        return _Line(msgspec.json.decode(fields["type"], type=str), Raw(fields["object"]))
-    except (ValueError, KeyError):
-        raise Garbled(f"not a watch event: {error}: {_excerpt(line)}") from None
+    if may_be_json(line):
+        try:
+            fields = members(line)
+            return _Line(msgspec.json.decode(fields["type"], type=str), Raw(fields["object"]))
+        except (ValueError, KeyError):
+            pass
+    raise Garbled(f"not a watch event: {error}: {_excerpt(line)}")
 
 
 def _read_bookmark(data: bytes) -> Bookmark:
@@ -259,13 +261,14 @@ def read_page(data: bytes) -> Page:
 
 
 def _salvage_list(data: bytes, error: Exception) -> _List:
-    try:
-        fields = members(data)
-        meta = msgspec.json.decode(fields.get("metadata", b"null"), type=_ListMeta | None)
-        items = [Raw(item) for item in elements(fields["items"])] if "items" in fields else UNSET
-        return _List(items, None, meta)
-    except ValueError:
-        raise Garbled(f"not a list: {error}: {_excerpt(data)}") from None
+    if may_be_json(data):
+        try:
+            fields = members(data)
+            meta = msgspec.json.decode(fields.get("metadata", b"null"), type=_ListMeta | None)
+            return _List([Raw(item) for item in elements(fields["items"])], None, meta)
+        except (ValueError, KeyError):
+            pass
+    raise Garbled(f"not a list: {error}: {_excerpt(data)}")
 
 
 def read_items(items: Iterator[Raw], limit: int) -> list[Entry | Unreadable]:
