@@ -56,11 +56,11 @@ PAGE_NOT_FOUND = Response(404, {"content-type": "text/plain"}, b"404 page not fo
 class RecordingHttp:
     """`handle` answers requests; `streams` are played one after the other: a line, a pause in seconds, or an exception.
 
-    A Response among them is a refusal of the stream. A stream that is played to its end has ended well.
+    A Response as the first of them is a refusal. A function makes a stream of its request. A stream that is played to its end has ended well.
     """
 
     handle: Callable[[Request], Response] = lambda _: answer({"metadata": {"name": "a", "resourceVersion": "2"}})
-    streams: list[list[Any]] = field(default_factory=list)
+    streams: list[Any] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     closed: int = 0
     open_streams: int = 0
@@ -96,6 +96,8 @@ class RecordingHttp:
         self.open_streams += 1
         try:
             steps = self.streams.pop(0) if self.streams else [asyncio.Event()]
+            if callable(steps):
+                steps = steps(self.requests[-1])
             head = Response(200, {}, b"")
             if steps and isinstance(steps[0], Response):
                 raise error_from(steps[0], method=method, target=target)
@@ -107,7 +109,7 @@ class RecordingHttp:
             for step in steps:
                 if isinstance(step, BaseException):
                     raise step
-                elif isinstance(step, asyncio.Event):
+                if isinstance(step, asyncio.Event):
                     await step.wait()
                 elif isinstance(step, float | int):
                     await asyncio.sleep(step)

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-import virtual
 from recording_http import RecordingHttp, answer
 from web_model import ConfigMap, Deployment, Node, Pod, Web, Zone, config_map, web
 
+import virtual
 from kubewright.client.client import Client
 from kubewright.client.patches import JsonPatch, MergePatch, StrategicPatch
 from kubewright.client.scale import Scale, ScaleSpec
@@ -108,7 +108,12 @@ ROWS = [
     row("list cluster-scoped", lambda c: c.list(Zone), "GET", f"{ZONES}?limit=500"),
     row("list core", lambda c: c.list(ConfigMap), "GET", "/api/v1/configmaps?limit=500"),
     row("list a page", lambda c: c.list(Zone, limit=10), "GET", f"{ZONES}?limit=10"),
-    row("list the next page", lambda c: c.list(Zone, limit=10, continue_="t=="), "GET", f"{ZONES}?limit=10&continue=t%3D%3D"),
+    row(
+        "list the next page",
+        lambda c: c.list(Zone, limit=10, continue_="t=="),
+        "GET",
+        f"{ZONES}?limit=10&continue=t%3D%3D",
+    ),
     row("list the rest", lambda c: c.list(Zone, continue_="t"), "GET", f"{ZONES}?continue=t"),
     row(
         "list by labels",
@@ -213,9 +218,7 @@ ROWS = [
     ),
     row(
         "create an eviction",
-        lambda c: c.create(
-            Eviction(metadata=ObjectMeta(name="p", namespace="prod")), of=Pod, subresource="eviction"
-        ),
+        lambda c: c.create(Eviction(metadata=ObjectMeta(name="p", namespace="prod")), of=Pod, subresource="eviction"),
         "POST",
         "/api/v1/namespaces/prod/pods/p/eviction",
         JSON,
@@ -275,7 +278,9 @@ ROWS = [
         JSON,
         {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 2}},
     ),
-    row("get_scale", lambda c: c.get_scale(Deployment, "a"), "GET", "/apis/apps/v1/namespaces/prod/deployments/a/scale"),
+    row(
+        "get_scale", lambda c: c.get_scale(Deployment, "a"), "GET", "/apis/apps/v1/namespaces/prod/deployments/a/scale"
+    ),
     row("get_scale of an object", lambda c: c.get_scale(web()), "GET", f"{WEBS}/a/scale"),
     # -- patch
     row(

@@ -18,8 +18,8 @@ from typing import Any
 
 import orjson
 
-from ..model import Object, ObjectMeta, decode, encode, origin_of, to_dict
-from ..model.overlay import overlay
+from ..model import Object, ObjectMeta, encode, origin_of, to_dict
+from ..model.overlay import overlaid
 from .paths import InvalidRequest
 
 __all__ = ["apply_body", "create_body", "update_body"]
@@ -36,14 +36,7 @@ def create_body(obj: Object) -> bytes:
 
 def update_body(obj: Object) -> bytes:
     """The whole object, with what its class does not know of what was read."""
-    origin = origin_of(obj)
-    if origin is None:
-        return encode(obj)
-    after = to_dict(obj)
-    merged = overlay(orjson.loads(origin), to_dict(decode(type(obj), origin)), after)
-    # Items of a list say neither.
-    merged["apiVersion"], merged["kind"] = after["apiVersion"], after["kind"]
-    return orjson.dumps(merged)
+    return encode(obj) if origin_of(obj) is None else orjson.dumps(overlaid(obj))
 
 
 def apply_body(obj: Object, subresource: str | None) -> bytes:

@@ -1,7 +1,8 @@
 """The kinds of patches, each with its body and its content type.
 
-Owns what a patch looks like on the wire. It does not know where it is sent: `Client.patch` does. (A server-side apply
-is a patch on the wire as well, but a whole object for its user: `Client.apply`.)
+Owns what a patch looks like on the wire. Where it is sent is `Client.patch`'s business, how one is computed that of
+`kubewright.model.patch`. (A server-side apply is a patch on the wire as well, but a whole object for its user:
+`Client.apply`.)
 
 | class            | body                     | written in                     | served for                    |
 |------------------|--------------------------|--------------------------------|-------------------------------|
@@ -23,9 +24,10 @@ import msgspec
 
 from ..model import Model
 from ..model.base import encode_hook
+from ..model.patch import merge_diff
 from .paths import InvalidRequest
 
-__all__ = ["JsonPatch", "MergePatch", "Patch", "StrategicPatch", "merge_difference"]
+__all__ = ["JsonPatch", "MergePatch", "Patch", "StrategicPatch"]
 
 PatchHeaders: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -82,7 +84,7 @@ class MergePatch(_ObjectPatch):
         cls, before: Mapping[str, Any], after: Mapping[str, Any], *, resource_version: str | None = None
     ) -> MergePatch:
         """The patch that turns `before` into `after`, both decoded JSON (`to_dict`)."""
-        return cls(merge_difference(before, after), resource_version=resource_version)
+        return cls(merge_diff(before, after) or {}, resource_version=resource_version)
 
 
 class StrategicPatch(_ObjectPatch):
@@ -115,31 +117,3 @@ class JsonPatch:
 
 
 Patch: TypeAlias = MergePatch | JsonPatch | StrategicPatch
-
-
-def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The smallest RFC 7386 patch from `before` to `after`; `{}` when they are equal.
-
-    A null inside `after` cannot be expressed and removes the field, as in RFC 7386 itself.
-    """
-    difference: dict[str, Any] = {name: None for name in before if name not in after}
-    for name, new in after.items():
-        old = before.get(name)
-        if isinstance(old, Mapping) and isinstance(new, Mapping):
-            inner = merge_difference(old, new)
-            if inner:
-                difference[name] = inner
-        elif name not in before or not _same(old, new):
-            difference[name] = new
-    return difference
-
-
-def _same(old: Any, new: Any) -> bool:
-    # Python takes True for 1 and 1 for 1.0; JSON does not take the first for the second.
-    if old != new or isinstance(old, bool) != isinstance(new, bool):
-        return False
-    if isinstance(old, list):
-        return all(_same(one, other) for one, other in zip(old, new, strict=True))
-    if isinstance(old, Mapping):
-        return all(_same(item, new[name]) for name, item in old.items())
-    return True

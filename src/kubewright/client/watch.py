@@ -22,6 +22,7 @@ the last event that was read.
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import deque
 from collections.abc import AsyncGenerator
@@ -176,7 +177,7 @@ async def watch(
 
     failures = 0
     while deadline is None or clock() < deadline:
-        seconds = _SERVER_SECONDS if deadline is None else min(_SERVER_SECONDS, int(deadline - clock()) + 1)
+        seconds = _SERVER_SECONDS if deadline is None else min(_SERVER_SECONDS, math.ceil(deadline - clock()))
         target = path + query.watch(resource_version, seconds)
         started_at = clock()
         connection = _Connection(calls, target, seconds + _SILENCE_SECONDS)
