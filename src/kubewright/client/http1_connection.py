@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from math import inf
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from .http1_answer import AnswerReader, HeaderNames, StreamReader
 from .http1_lines import BadFraming, TooLarge
@@ -146,8 +146,8 @@ class Connection(asyncio.Protocol):
             )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop has transports that are no subclass of asyncio.Transport.
+        self._transport = cast("asyncio.Transport", transport)
         self.is_open = True
 
     def data_received(self, data: bytes) -> None:

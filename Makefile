@@ -1,0 +1,47 @@
+# Everything that a developer or CI does. Each target makes what it needs, in .venv at the root.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= auto
+STAMP := $(VENV)/.installed
+
+.PHONY: install controlplane demo test test-versions lint format lock models clean
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml requirements-dev.lock
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(STAMP)
+
+controlplane: install  ## Build etcd, Kubernetes and kwok once into the user cache (needs Go; about eight minutes).
+	$(BIN)/python -m kubewright.testing.build
+
+demo: controlplane  ## The RedisCluster operator on a real control plane. KEEP=1 leaves it up.
+	$(BIN)/python -m examples.rediscluster.demo
+
+test: controlplane
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadscope $(ARGS)
+
+test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
+	$(BIN)/python hack/versions.py
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/mypy
+
+format: install
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock:  ## Write requirements-dev.lock anew from pyproject.toml.
+	$(BIN)/python -m pip install --quiet pip-tools
+	$(BIN)/python -m piptools compile --quiet --strip-extras --extra dev --generate-hashes --allow-unsafe \
+		--no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements-dev.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -1,0 +1,1 @@
+"""RedisCluster: an operator of the size that people really write."""

@@ -1,0 +1,5 @@
+"""`python -m kubewright`."""
+
+from kubewright.cli import main
+
+main()

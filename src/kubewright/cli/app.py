@@ -1,0 +1,166 @@
+"""The commands. Each reads its arguments, calls one function, prints what came of it.
+
+Imports of rooms are inside the commands, so that `kubewright --help` and tab completion stay quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .failure import one_line_errors
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="kubewright",
+    help="The Kubernetes operator toolkit for Python.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+)
+manifests = typer.Typer(help="What an operator needs on a cluster, as YAML.", no_args_is_help=True)
+generate = typer.Typer(help="Python code from API descriptions.", no_args_is_help=True)
+cluster = typer.Typer(help="A real Kubernetes on this machine, without containers.", no_args_is_help=True)
+app.add_typer(manifests, name="manifests")
+app.add_typer(generate, name="generate")
+app.add_typer(cluster, name="cluster")
+
+Target = Annotated[str, typer.Argument(help="A file (web.py), a module (package.web), or either with ':attribute'.")]
+Kubeconfig = Annotated[
+    Path | None, typer.Option("--kubeconfig", help="The cluster to use; found as kubectl finds it unless given.")
+]
+
+
+def main() -> None:
+    """Entry point of the `kubewright` command."""
+    with one_line_errors():
+        app()
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from kubewright import __version__
+
+    print(__version__)
+
+
+@app.command()
+def run(
+    target: Target,
+    kubeconfig: Kubeconfig = None,
+    context: Annotated[str | None, typer.Option(help="The context of the kubeconfig.")] = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Watch this namespace only.")] = None,
+    install_crds: Annotated[
+        bool, typer.Option("--install-crds/--no-install-crds", help="Apply the operator's CRDs first.")
+    ] = True,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
+) -> None:
+    """Run an operator until SIGTERM or Ctrl-C."""
+    from kubewright.client import ClientConfig
+
+    from .load import load_operator
+    from .logs import configure
+
+    configure(
+        _choice("--log-level", log_level, "debug", "info", "warning", "error"),
+        _choice("--log-format", log_format, "text", "json"),
+    )
+    operator = load_operator(target, namespace=namespace)
+    if namespace is not None:
+        operator = operator.with_namespace(namespace)
+    operator.run(config=ClientConfig.load(kubeconfig, context), install=install_crds)
+
+
+def _choice(option: str, value: str, *known: str) -> str:
+    if value.lower() not in known:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(known)}", param_hint=option)
+    return value.lower()
+
+
+@manifests.command("crd")
+def manifests_crd(
+    target: Target,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for one file per CRD.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only compare with the files; exit 1 if they differ.")] = False,
+) -> None:
+    """Print the CRDs of the resources in a module."""
+    from kubewright.schema import manifests as files
+
+    from .load import load_module
+
+    rendered = files.render(load_module(target))
+    if check:
+        drifts = files.check(rendered, output or Path("config/crd"))
+        for drift in drifts:
+            print(f"{drift}\n{drift.diff}", file=sys.stderr, end="")
+        raise typer.Exit(1 if drifts else 0)
+    if output is None:
+        print("---\n".join(manifest.text for manifest in rendered), end="")
+        return
+    for path in files.write(rendered, output):
+        print(path)
+
+
+@generate.command("models")
+def generate_models(
+    source: Annotated[
+        str, typer.Option("--from", help="An OpenAPI v3 document or CRD: file, folder, or URL of a server.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The package folder to write.")],
+    group: Annotated[list[str] | None, typer.Option(help="Only this API group; may be repeated.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only compare with the files; exit 1 if they differ.")] = False,
+) -> None:
+    """Typed models of built-in kinds or of anybody's CRDs."""
+    from kubewright.generate import generate_models as generate_files
+
+    changed = generate_files(source, output, groups=group or None, check=check)
+    for path in changed:
+        print(path)
+    raise typer.Exit(1 if check and changed else 0)
+
+
+@cluster.command("up")
+def cluster_up(
+    name: Annotated[str, typer.Option(help="Several may run side by side.")] = "default",
+    nodes: Annotated[int, typer.Option(min=0, help="Simulated nodes that run Pods.")] = 1,
+    kubeconfig: Annotated[Path | None, typer.Option(help="Write the administrator's kubeconfig to this file.")] = None,
+) -> None:
+    """Start etcd, the API server, controllers, scheduler and nodes; a few seconds once the programs are there."""
+    from kubewright.testing import cluster as clusters
+
+    state = clusters.up(name, nodes=nodes, kubeconfig=kubeconfig)
+    print(f"{state.name}: {state.state}, Kubernetes {state.version}, {state.ready_nodes} nodes, {state.url}")
+    print(f"export KUBECONFIG={state.kubeconfig}")
+
+
+@cluster.command("status")
+def cluster_status(name: Annotated[str | None, typer.Argument(help="One cluster; all unless given.")] = None) -> None:
+    """Print what runs."""
+    from kubewright.testing import cluster as clusters
+
+    states = clusters.status(name)
+    if not states:
+        print(f"no cluster{f' {name!r}' if name else ''}; start one with: kubewright cluster up", file=sys.stderr)
+        raise typer.Exit(1)
+    for state in states:
+        print(f"{state.name}: {state.state}, Kubernetes {state.version or '-'}, {state.ready_nodes} nodes, {state.url}")
+        print(f"  kubeconfig {state.kubeconfig}")
+        for component in state.components:
+            print(f"  {component.name:<26} pid {component.pid:<8} {'running' if component.running else 'ended'}")
+
+
+@cluster.command("down")
+def cluster_down(name: Annotated[str, typer.Argument()] = "default") -> None:
+    """End a cluster and remove its data."""
+    from kubewright.testing import cluster as clusters
+
+    if not clusters.down(name):
+        print(f"no cluster {name!r}", file=sys.stderr)
+        raise typer.Exit(1)
+    print(f"{name}: gone")

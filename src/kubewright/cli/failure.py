@@ -1,0 +1,61 @@
+"""What a user sees when something fails: one line on standard error, and an exit code that is not 0.
+
+Errors of ours carry field, value, rule and cure in their text; nothing is added here. What is not an error of ours is a
+bug, of the operator or of Kubewright: its type and text are shown, and the traceback with KUBEWRIGHT_DEBUG=1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["one_line_errors"]
+
+
+def _expected() -> tuple[type[BaseException], ...]:
+    from kubewright.client import ApiError, InvalidRequest, KubeConfigError, TransportError
+    from kubewright.controller import Terminal
+    from kubewright.generate import GenerateError
+    from kubewright.manager import CacheNotSynced
+    from kubewright.model import DecodeError
+    from kubewright.schema import SchemaError
+    from kubewright.testing import ControlPlaneError
+
+    from .load import LoadError
+
+    return (
+        ApiError,
+        CacheNotSynced,
+        ControlPlaneError,
+        DecodeError,
+        GenerateError,
+        InvalidRequest,
+        KubeConfigError,
+        LoadError,
+        OSError,
+        SchemaError,
+        Terminal,
+        TransportError,
+    )
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """End the process with exit code 1 and one line for any error inside; 130 for Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        if os.environ.get("KUBEWRIGHT_DEBUG"):
+            traceback.print_exc()
+            sys.exit(1)
+        if isinstance(error, _expected()):
+            print(f"error: {error}", file=sys.stderr)
+        else:
+            what = f"{type(error).__name__}: {error}".rstrip(": ")
+            print(f"error: {what} (unexpected; KUBEWRIGHT_DEBUG=1 shows where)", file=sys.stderr)
+        sys.exit(1)

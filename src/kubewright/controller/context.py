@@ -1,0 +1,299 @@
+"""`Context`: what a reconcile can do, beside changing its object's status.
+
+Reads come from the cache and see the writes that were made through the same operator; writes go to the server. A kind
+is watched from the first time it is read or owned; kinds that are only applied or deleted are not.
+
+`Context` is for `async def`. A `def` reconcile runs in a thread and is given a `SyncContext`: the same calls, blocking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import copy
+import logging
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+
+from kubewright.client import Client, NotFound, Patch
+from kubewright.client.errors import Details
+from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
+
+from .applying import AppliedMemory
+
+__all__ = ["Context", "Reads", "SyncContext"]
+
+T = TypeVar("T", bound=Object)
+V = TypeVar("V")
+
+
+class Reads(Protocol):
+    """Cached reads that see our own writes: what a Context stands on (see `kubewright.cache.Reader`)."""
+
+    async def find(self, kind: type[T], key: Key) -> T | None: ...
+
+    async def list(
+        self, kind: type[T], *, namespace: str | None, labels: str | Mapping[str, str] | None, owner: str | None
+    ) -> Sequence[T]: ...
+
+    def cached(self, kind: type[Object], key: Key) -> bytes | None:
+        """The JSON of an object of a kind that is watched; None when it is absent or the kind is not watched."""
+        ...
+
+    def wrote(self, obj: Object) -> None:
+        """Tell what the server answered to a write."""
+        ...
+
+    def deleted(self, kind: type[Object], key: Key, uid: str) -> None:
+        """Tell that the server removed an object."""
+        ...
+
+
+class Context:
+    """One reconcile of one object.
+
+    Attributes:
+        client: the live way, any verb; its field manager is the operator's.
+        namespace: of the object, `""` for a cluster-scoped one.
+        log: a logger bound to the object.
+        attempt: 1 for the first try, one more for each failure since the last success.
+        causes: why this reconcile was asked for; bounded, and never empty for a change.
+        deadline_at: when this reconcile is cancelled, in the loop's time; None for never.
+    """
+
+    def __init__(
+        self,
+        *,
+        obj: Object,
+        client: Client,
+        reads: Reads,
+        applied: AppliedMemory,
+        log: logging.Logger | logging.LoggerAdapter[Any],
+        attempt: int = 1,
+        causes: Sequence[object] = (),
+        deadline_at: float | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._obj = obj
+        self._reads = reads
+        self._applied = applied
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self.client = client
+        self.namespace = obj.metadata.namespace
+        self.log = log
+        self.attempt = attempt
+        self.causes = tuple(causes)
+        self.deadline_at = deadline_at
+
+    def now(self) -> datetime:
+        """The time, UTC; a test's clock in a test."""
+        return self._clock()
+
+    # -- reads ---------------------------------------------------------------------------------------------------
+
+    async def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T:
+        """An object from the cache; `namespace` is that of the reconciled object unless given.
+
+        Raises:
+            NotFound: it is not there.
+        """
+        found = await self.find(kind, name, namespace=namespace)
+        if found is None:
+            info = info_of(kind)
+            details = Details(name=name, group=info.group, kind=info.plural)
+            raise NotFound(message=f'{info.resource_name} "{name}" not found', details=details)
+        return found
+
+    async def find(self, kind: type[T], name: str, *, namespace: str | None = None) -> T | None:
+        """As `get`; None when it is not there."""
+        return await self._reads.find(kind, self._key(kind, name, namespace))
+
+    async def list(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        labels: str | Mapping[str, str] | None = None,
+    ) -> Sequence[T]:
+        """Objects from the cache: of the reconciled object's namespace, of `namespace`, or of all.
+
+        Args:
+            labels: a selector such as `"app=web,tier in (a,b)"`, or the labels to equal.
+        """
+        where = None if all_namespaces else self._namespace(kind, namespace) or None
+        return await self._reads.list(kind, namespace=where, labels=labels, owner=None)
+
+    async def owned(self, kind: type[T]) -> Sequence[T]:
+        """The objects of `kind` whose controller owner is the reconciled object."""
+        where = self._namespace(kind, None) or None
+        return await self._reads.list(kind, namespace=where, labels=None, owner=self._obj.metadata.uid)
+
+    # -- writes --------------------------------------------------------------------------------------------------
+
+    async def apply(self, child: T, *, owned: bool = True) -> T:
+        """Make `child` be as said, by server-side apply; the object as it is afterwards.
+
+        Fields that an earlier apply named and this one does not are removed; fields of others stay. Other managers'
+        claims on the named fields are taken over. Nothing is sent when nothing would change and the kind is watched.
+
+        Args:
+            child: complete as far as this operator is concerned. Its namespace is that of the reconciled object unless
+                given.
+            owned: make the reconciled object its controller, so that it is deleted with it.
+
+        Raises:
+            AlreadyOwned: it is the child of another object.
+            ApiError: the server refused it.
+        """
+        info = info_of(type(child))
+        child = self._adopted(child, owned)
+        key = key_of(child)
+        handle = (info.gvk, key)
+        body = encode(child, status=False)
+        live = self._reads.cached(type(child), key)
+        if live is not None:
+            present = decode(type(child), live)
+            if owned:
+                self._check_owner(present)
+            meta = present.metadata
+            if self._applied.is_current(handle, body, live, meta.uid, meta.resource_version):
+                return present
+        answer = await self.client.apply(child, force=True)
+        made = origin_of(answer) or encode(answer)
+        self._applied.note(handle, body, made, answer.metadata.uid, answer.metadata.resource_version)
+        self._reads.wrote(answer)
+        return answer
+
+    def _adopted(self, child: T, owned: bool) -> T:
+        """A copy of `child`, in its namespace and with its owner; what the caller holds stays as it is."""
+        child = copy.copy(child)
+        child.metadata = copy.copy(child.metadata)
+        child.metadata.owner_references = list(child.metadata.owner_references)
+        if info_of(type(child)).namespaced and not child.metadata.namespace:
+            child.metadata.namespace = self.namespace or self.client.namespace
+        if owned:
+            set_controller(self._obj, child)
+        return child
+
+    def _check_owner(self, present: Object) -> None:
+        owner = controller_of(present)
+        if owner is not None and owner.uid != self._obj.metadata.uid:
+            raise AlreadyOwned(present.kind, key_of(present), owner, owner_reference(self._obj))
+
+    async def patch(self, obj: T, patch: Patch, *, subresource: str | None = None) -> T:
+        """Change an object in part; the object as it is afterwards."""
+        answer = await self.client.patch(obj, patch, subresource=subresource)
+        self._reads.wrote(answer)
+        return answer
+
+    async def create(self, obj: T, *, owned: bool = True) -> T:
+        """Create an object, such as one with a generated name. Raises AlreadyExists and other ApiErrors."""
+        answer = await self.client.create(self._adopted(obj, owned))
+        self._reads.wrote(answer)
+        return answer
+
+    async def delete(self, obj: Object) -> bool:
+        """Delete an object that was read or applied; False when it was gone already.
+
+        The delete holds for this very object: one that was created anew under its name is left alone.
+        """
+        uid = obj.metadata.uid or None
+        try:
+            left = await self.client.delete(obj, uid=uid)
+        except NotFound:
+            left = None
+            gone = True
+        else:
+            gone = False
+        if left is None or left.metadata.deletion_timestamp is None:
+            # Some kinds answer with the object as it was.
+            self._reads.deleted(type(obj), key_of(obj), obj.metadata.uid)
+        else:
+            self._reads.wrote(left)
+        self._applied.forget((info_of(type(obj)).gvk, key_of(obj)))
+        return not gone
+
+    def _key(self, kind: type[Object], name: str, namespace: str | None) -> Key:
+        return Key(self._namespace(kind, namespace), name)
+
+    def _namespace(self, kind: type[Object], namespace: str | None) -> str:
+        if not info_of(kind).namespaced:
+            if namespace:
+                raise ValueError(f"namespace={namespace!r}: {info_of(kind).kind} is cluster-scoped; leave it out")
+            return ""
+        return self.namespace if namespace is None else namespace
+
+
+class SyncContext:
+    """A Context for a `def` reconcile: the same calls, blocking its thread until the event loop has done them.
+
+    After a deadline or at shutdown every call raises `asyncio.CancelledError`: let it pass.
+    """
+
+    def __init__(self, ctx: Context, loop: asyncio.AbstractEventLoop) -> None:
+        self._ctx = ctx
+        self._loop = loop
+        self.namespace = ctx.namespace
+        self.log = ctx.log
+        self.attempt = ctx.attempt
+        self.causes = ctx.causes
+        self.deadline_at = ctx.deadline_at
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._waiting: concurrent.futures.Future[Any] | None = None
+
+    def cancel(self) -> None:
+        """From the event loop: the call in progress, and every later one, raises `CancelledError` in the thread."""
+        with self._lock:
+            self._cancelled = True
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    def _wait(self, call: Coroutine[Any, Any, V]) -> V:
+        with self._lock:
+            if self._cancelled:
+                call.close()
+                raise asyncio.CancelledError
+            self._waiting = waiting = asyncio.run_coroutine_threadsafe(call, self._loop)
+        try:
+            return waiting.result()
+        except concurrent.futures.CancelledError:
+            raise asyncio.CancelledError from None
+
+    def now(self) -> datetime:
+        return self._ctx.now()
+
+    def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T:
+        return self._wait(self._ctx.get(kind, name, namespace=namespace))
+
+    def find(self, kind: type[T], name: str, *, namespace: str | None = None) -> T | None:
+        return self._wait(self._ctx.find(kind, name, namespace=namespace))
+
+    def list(
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None = None,
+        all_namespaces: bool = False,
+        labels: str | Mapping[str, str] | None = None,
+    ) -> Sequence[T]:
+        return self._wait(self._ctx.list(kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels))
+
+    def owned(self, kind: type[T]) -> Sequence[T]:
+        return self._wait(self._ctx.owned(kind))
+
+    def apply(self, child: T, *, owned: bool = True) -> T:
+        return self._wait(self._ctx.apply(child, owned=owned))
+
+    def patch(self, obj: T, patch: Patch, *, subresource: str | None = None) -> T:
+        return self._wait(self._ctx.patch(obj, patch, subresource=subresource))
+
+    def create(self, obj: T, *, owned: bool = True) -> T:
+        return self._wait(self._ctx.create(obj, owned=owned))
+
+    def delete(self, obj: Object) -> bool:
+        return self._wait(self._ctx.delete(obj))

@@ -1,0 +1,59 @@
+"""What a reconcile says at its end.
+
+| it says | the queue does |
+|---|---|
+| returns None, or `done` | forgets the key's failures |
+| returns `after(seconds)` | forgets, then adds the key once more after that time |
+| raises `Retry(...)` | adds the key with back-off, or after the time that it names; logged without a traceback |
+| raises `Terminal(...)` | nothing, until the object changes |
+| raises anything else | adds the key with back-off; logged with its traceback |
+
+The table is controller-runtime's (`pkg/internal/controller`, `reconcileHandler`), with exceptions in the place of its
+error values. Outcomes are values with one constructor each, so that no two of them can be given at once.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import msgspec
+
+__all__ = ["Result", "Retry", "Terminal", "after", "done"]
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A reconcile that ended well. Made by `done` and `after`."""
+
+    requeue_after_seconds: float | None = None
+
+
+done: Final = Result()
+
+
+def after(seconds: float) -> Result:
+    """Reconcile this object again in `seconds`, even if nothing changes.
+
+    Raises:
+        ValueError: `seconds` is not a positive, finite number.
+    """
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise ValueError(f"after(seconds={seconds!r}): must be positive and finite; return None to be done")
+    return Result(requeue_after_seconds=seconds)
+
+
+class Retry(Exception):
+    """Not yet: try again. An expected state (a dependency is not there yet), so no traceback is logged.
+
+    Attributes: `after_seconds`, None for the key's exponential back-off.
+    """
+
+    def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
+        super().__init__(message)
+        if after_seconds is not None and not (after_seconds > 0 and math.isfinite(after_seconds)):
+            raise ValueError(f"Retry(after_seconds={after_seconds!r}): must be positive and finite")
+        self.after_seconds = after_seconds
+
+
+class Terminal(Exception):
+    """Trying again is of no use until somebody changes the object: a spec that cannot be satisfied."""

@@ -1,0 +1,97 @@
+"""The informers of one manager: one per kind, however many controllers and reads ask for it.
+
+An informer starts when its kind is first asked for and runs until the manager stops. Typed and unstructured classes of
+one kind share it: what the cache holds are bytes.
+
+A kind that cannot be watched when it is first asked for is an error for who asks, at once where the server says no
+(permission, kind not installed), after `sync_seconds` where it says nothing: an operator that waits silently for a
+permission looks like one that works.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kubewright.cache import Denied, Informer, InformerStopped, ListWatchError, NotInstalled, Rejected
+from kubewright.cache.collection import Collection
+from kubewright.client import Client
+from kubewright.client.paths import collection_path
+from kubewright.model import GroupVersionKind, Object, info_of
+
+__all__ = ["CacheNotSynced", "Informers"]
+
+_FATAL = (Denied, NotInstalled, Rejected)
+_LOOK_SECONDS = 0.05
+
+
+class CacheNotSynced(Exception):
+    """The first list of a kind did not come. The message names the kind, what the server said, and the cure."""
+
+
+class Informers:
+    """Informers by kind.
+
+    Args:
+        namespace: watch this namespace only; None for all. Cluster-scoped kinds are watched whole in either case.
+        sync_seconds: how long the first list of a kind may take; controller-runtime's CacheSyncTimeout, 2 minutes.
+    """
+
+    def __init__(self, client: Client, *, namespace: str | None = None, sync_seconds: float = 120.0) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._sync_seconds = sync_seconds
+        self._informers: dict[GroupVersionKind, Informer] = {}
+        self._tasks: dict[GroupVersionKind, asyncio.Task[None]] = {}
+
+    def running(self, kind: type[Object]) -> Informer | None:
+        """The informer of a kind, if it was started."""
+        return self._informers.get(info_of(kind).gvk)
+
+    async def start(self, kind: type[Object]) -> Informer:
+        """The informer of a kind, running but perhaps not synced."""
+        info = info_of(kind)
+        if not info.plural:
+            info = await self._client.discovery.resolve(info.gvk)
+        found = self._informers.get(info.gvk)
+        if found is None:
+            namespace = self._namespace if info.namespaced else None
+            path = collection_path(info, namespace)
+            found = Informer(Collection(self._client.http, path), name=info.resource_name)
+            self._informers[info.gvk] = found
+            self._tasks[info.gvk] = asyncio.create_task(found.run(), name=f"informer {info.resource_name}")
+        return found
+
+    async def synced(self, kind: type[Object]) -> Informer:
+        """The informer of a kind, with its first list.
+
+        Raises:
+            CacheNotSynced: the server refuses, or does not answer in time.
+        """
+        informer = await self.start(kind)
+        if informer.has_synced:
+            return informer
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._sync_seconds
+        while True:
+            try:
+                await informer.wait_synced(min(_LOOK_SECONDS, max(deadline - loop.time(), 0.001)))
+            except TimeoutError:
+                problem = informer.problem
+                if isinstance(problem, _FATAL) or loop.time() >= deadline:
+                    raise CacheNotSynced(self._why(kind, problem)) from None
+            except InformerStopped as error:
+                raise CacheNotSynced(str(error)) from None
+            else:
+                return informer
+
+    def _why(self, kind: type[Object], problem: ListWatchError | None) -> str:
+        name = info_of(kind).resource_name
+        if problem is None:
+            return f"{name}: the first list did not come within {self._sync_seconds:g} s; is the API server overloaded?"
+        return f"{name}: cannot be watched: {problem}"
+
+    async def stop(self) -> None:
+        """Stop all informers. Their stores stay readable."""
+        for informer in self._informers.values():
+            informer.stop()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -1,0 +1,153 @@
+"""The life of an operator: what starts when, and how it ends.
+
+    start   informers of all controllers' kinds, at once -> all synced -> handlers -> workers
+    stop    no more keys -> running reconciles end within the grace, else are cancelled -> informers
+
+Workers start only when every source of every controller is synced: a reconcile never acts on half a picture. A manager
+is an object like any other: several may live in one process, on one event loop, and it installs no signal handlers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from kubewright.cache.reader import Reader
+from kubewright.client import Client
+from kubewright.controller.describe import BoundController
+from kubewright.controller.reconciler import Reconciler
+from kubewright.controller.runner import ControllerRunner
+from kubewright.model import Object, info_of
+
+from .informers import Informers
+
+__all__ = ["Manager"]
+
+
+class Manager:
+    """Runs controllers over one client.
+
+    Expected flow: make it, `run` it in a task, set `stopping` or call `stop`.
+
+    Guarantees: G1 workers start after all sources have synced. G2 when `run` has returned or raised, nothing of the
+    manager runs any more. G3 the first controller or source that fails for good stops the others and comes out of
+    `run`.
+    Cancellation: cancelling `run` stops without grace.
+
+    Args:
+        controllers: with names that differ.
+        namespace: watch one namespace only; None for all.
+        grace_seconds: what running reconciles are given to end after `stop`.
+        threads: the bound on `def` reconciles that run at once.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        controllers: Sequence[BoundController],
+        *,
+        name: str = "kubewright",
+        namespace: str | None = None,
+        grace_seconds: float = 30.0,
+        sync_seconds: float = 120.0,
+        threads: int = 32,
+    ) -> None:
+        names = [bound.spec.name for bound in controllers]
+        for each in names:
+            if names.count(each) > 1:
+                raise ValueError(f"{name}: two controllers are named {each!r}; give one of them another name=")
+        self._logger = logging.getLogger(f"kubewright.{name}")
+        self._grace_seconds = grace_seconds
+        self._informers = Informers(client, namespace=namespace, sync_seconds=sync_seconds)
+        self.reader = Reader(self._informers.synced, self._informers.running)
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._runners = [
+            ControllerRunner(
+                bound.spec,
+                Reconciler(
+                    bound,
+                    client=client.with_options(field_manager=client.field_manager or name),
+                    reads=self.reader,
+                    logger=self._logger.getChild(bound.spec.name),
+                    executor=self._executor,
+                ),
+                logger=self._logger.getChild(bound.spec.name),
+            )
+            for bound in controllers
+        ]
+        self._stopping = asyncio.Event()
+        self.ready = asyncio.Event()
+
+    def stop(self) -> None:
+        """Begin to stop; `run` returns when all has ended."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Run until `stop`.
+
+        Raises:
+            CacheNotSynced: a kind cannot be watched.
+        """
+        workers: list[asyncio.Task[None]] = []
+        try:
+            if not await self._start():
+                return
+            workers = [asyncio.create_task(runner.run(), name=runner.spec.name) for runner in self._runners]
+            self.ready.set()
+            self._logger.info("running: %s", ", ".join(runner.spec.name for runner in self._runners))
+            stopping = asyncio.create_task(self._stopping.wait())
+            try:
+                await asyncio.wait([stopping, *workers], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                stopping.cancel()
+            await self._drain(workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            await self._informers.stop()
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _start(self) -> bool:
+        """Start and sync all sources; False when stopped meanwhile."""
+        kinds: dict[type[Object], None] = {}
+        for runner in self._runners:
+            for kind in (runner.spec.kind, *runner.spec.owns):
+                kinds[kind] = None
+        stopping = asyncio.create_task(self._stopping.wait())
+        syncs = [asyncio.create_task(self._informers.synced(kind)) for kind in kinds]
+        try:
+            pending = set(syncs)
+            while pending:
+                ended, left = await asyncio.wait({stopping, *pending}, return_when=asyncio.FIRST_COMPLETED)
+                if stopping in ended:
+                    return False
+                for sync in ended:
+                    sync.result()
+                pending = {task for task in syncs if task in left}
+        finally:
+            for task in (stopping, *syncs):
+                task.cancel()
+            await asyncio.gather(stopping, *syncs, return_exceptions=True)
+        for runner in self._runners:
+            runner.watch_primary(await self._informers.synced(runner.spec.kind))
+            for owned in runner.spec.owns:
+                runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
+        return True
+
+    async def _drain(self, workers: list[asyncio.Task[None]]) -> None:
+        for runner in self._runners:
+            runner.stop()
+        if not workers:
+            return
+        ended, running = await asyncio.wait(workers, timeout=self._grace_seconds)
+        if running:
+            self._logger.warning(
+                "%d controllers still reconcile after a grace of %g s and are cancelled",
+                len(running),
+                self._grace_seconds,
+            )
+        for worker in ended:
+            worker.result()
