@@ -6,6 +6,8 @@ __all__ = [
     "Condition",
     "ConditionStatus",
     "DecodeError",
+    "DecodedList",
+    "DocumentError",
     "Duration",
     "FieldRequirement",
     "FieldSelector",
@@ -15,12 +17,14 @@ __all__ = [
     "IntOrString",
     "JSONPatchError",
     "Key",
+    "KindConflict",
     "LabelSelector",
     "LabelSelectorRequirement",
     "ListMeta",
     "ManagedFieldsEntry",
     "MicroTime",
     "Model",
+    "NoKindRegistered",
     "Object",
     "ObjectMeta",
     "OwnerError",
@@ -31,6 +35,7 @@ __all__ = [
     "Resource",
     "ResourceInfo",
     "ScaleInfo",
+    "Scheme",
     "Selector",
     "Time",
     "UNSET",
@@ -91,6 +96,7 @@ from .condition import (
     remove_condition,
     set_condition,
 )
+from .documents import DocumentError
 from .fieldselector import FieldRequirement, FieldSelector
 from .gvk import GroupKind, GroupVersionKind, GroupVersionResource, Key
 from .intorstring import IntOrString, resolve_percent
@@ -123,6 +129,7 @@ from .patch import (
 )
 from .quantity import Quantity
 from .resource import Column, Object, Resource, ResourceInfo, ScaleInfo, info_of, key_of, resource
+from .scheme import DecodedList, KindConflict, NoKindRegistered, Scheme
 from .selector import LabelSelector, LabelSelectorRequirement, Requirement, Selector
 from .times import Duration, MicroTime, Time, format_time, now, parse_time, to_second
 from .unstructured import Unstructured, unstructured
