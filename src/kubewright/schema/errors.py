@@ -1,0 +1,75 @@
+"""What is wrong with the types a schema is made from.
+
+One run reports everything it finds: a `Problems` collects, `SchemaError` carries the causes. Each cause keeps its facts
+as attributes and says them in one line, `class.field (file:line): rule; cure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+__all__ = ["Place", "Problems", "SchemaCause", "SchemaError"]
+
+
+class SchemaCause(msgspec.Struct, frozen=True):
+    """One thing that keeps a class from having a schema.
+
+    `owner` is the class's name; `field` the Python name of the field, with `[]` for an item of a list, `{}` for a value
+    and `{key}` for a key of a dictionary; empty for the class itself. `source` is `file:line` where it is known.
+    """
+
+    owner: str
+    field: str
+    rule: str
+    cure: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        where = f"{self.owner}.{self.field}" if self.field else self.owner
+        source = f" ({self.source})" if self.source else ""
+        return f"{where}{source}: {self.rule}; {self.cure}"
+
+
+class SchemaError(ValueError):
+    """Types that cannot be a custom resource definition. `causes` has all that was found, in order."""
+
+    def __init__(self, causes: Sequence[SchemaCause]) -> None:
+        super().__init__(*causes)
+        self.causes: tuple[SchemaCause, ...] = tuple(causes)
+
+    def __str__(self) -> str:
+        if len(self.causes) == 1:
+            return str(self.causes[0])
+        return "\n  ".join([f"{len(self.causes)} problems", *map(str, self.causes)])
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where in the classes the builder is, for messages."""
+
+    owner: str
+    field: str = ""
+    source: str = ""
+
+    def below(self, suffix: str) -> Place:
+        """The same field, deeper: its items (`[]`), values (`{}`) or keys (`{key}`)."""
+        return Place(self.owner, self.field + suffix, self.source)
+
+
+class Problems:
+    """Collects the causes of one run; the same cause counts once, however often its class is used."""
+
+    def __init__(self) -> None:
+        self._causes: dict[SchemaCause, None] = {}
+
+    def add(self, place: Place, rule: str, cure: str) -> None:
+        self._causes[SchemaCause(place.owner, place.field, rule, cure, place.source)] = None
+
+    def __bool__(self) -> bool:
+        return bool(self._causes)
+
+    def raise_if_any(self) -> None:
+        """Raises SchemaError: something was added."""
+        if self._causes:
+            raise SchemaError(tuple(self._causes))

@@ -1,0 +1,275 @@
+"""What only the schema knows of a type, as metadata of `Annotated`.
+
+```python
+class WebSpec(Model):
+    image: Annotated[str, Pattern(r"^[a-z0-9./:-]+$")]
+    replicas: Annotated[int, Ge(0), Le(100)] = 1
+    ports: Annotated[list[Port], ListMap("port"), MaxLen(16)] = []
+```
+
+Type checkers see `str`, `int`, `list[Port]`. Bounds and lengths are those of `annotated_types` (Ge, Gt, Le, Lt,
+Interval, MultipleOf, MinLen, MaxLen, Len), descriptions are docstrings or `Doc`; here is what those lack. A marker
+binds to the type it stands beside: `list[Annotated[str, MaxLen(5)]]` bounds the items, `dict[Annotated[str, MaxLen(5)],
+V]` the keys.
+
+Markers of objects also stand above a class, for every use of it:
+
+```python
+@Rule("self.min <= self.max", message="min must not be above max")
+class Range(Model):
+    min: int
+    max: int
+```
+
+Markers are values without behaviour. What each does to a schema, and where it has no meaning, is in `constraints`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, cast
+
+import msgspec
+from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt, MaxLen, MinLen, MultipleOf
+from typing_extensions import Doc
+
+__all__ = [
+    "Default",
+    "Doc",
+    "EmbeddedResource",
+    "Example",
+    "Format",
+    "Immutable",
+    "ListAtomic",
+    "ListMap",
+    "ListSet",
+    "MapAtomic",
+    "Marker",
+    "MaxProperties",
+    "MinProperties",
+    "Nullable",
+    "Pattern",
+    "PreserveUnknown",
+    "Reason",
+    "Rule",
+    "Schemaless",
+    "Title",
+    "UniqueItems",
+    "class_markers",
+    "flatten",
+    "spell",
+]
+
+Reason = Literal["FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
+
+ClassT = TypeVar("ClassT", bound=type[Any])
+_CLASS_MARKERS = "__schema_markers__"
+
+
+class Marker:
+    """Base of the markers of this module."""
+
+    __slots__ = ()
+
+
+class ClassMarker(Marker):
+    """A marker that may also stand above a class of the model, as a decorator."""
+
+    __slots__ = ()
+
+    def __call__(self, cls: ClassT) -> ClassT:
+        # Decorators run from the bottom up; the schema shows them as they are read.
+        setattr(cls, _CLASS_MARKERS, (self, *cls.__dict__.get(_CLASS_MARKERS, ())))
+        return cls
+
+
+# -- values -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(Marker):
+    """A string in which `regex` is found (RE2 as in Go; not anchored: write `^...$` for the whole string)."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Marker):
+    """A form that the server checks: of a string `ipv4`, `ipv6`, `cidr`, `mac`, `uri`, `email`, `hostname`, `uuid`,
+    `date`, `k8s-short-name`, ...; of an int `int32` (within 32 bits); of a float `float`.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nullable(Marker):
+    """An explicit null is kept, and is not the same as absent. Without it a server drops nulls."""
+
+
+@dataclass(frozen=True, eq=False)
+class Default(Marker):
+    """What the server fills in where the field is absent, when it is not the Python default. A value of the field."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Example(Marker):
+    """An example for documentation. A value of the field."""
+
+    value: Any
+
+
+# -- rules ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(ClassMarker):
+    """A CEL expression over `self` that has to be true; with `oldSelf` in it, one over each change (a transition rule).
+
+    Args:
+        expr: such as `self.min <= self.max`; names are those on the wire.
+        message: one line for who broke it. Required when `expr` has several lines; "failed rule: ..." unless given.
+        message_expression: CEL that makes the message; `message` is its fallback.
+        reason: the machine-readable cause; FieldValueInvalid unless given.
+        field_path: the field below this one to blame, such as `.max`.
+        optional_old_self: run a transition rule on creation too; `oldSelf` is then an optional.
+    """
+
+    expr: str
+    message: str | None = field(default=None, kw_only=True)
+    message_expression: str | None = field(default=None, kw_only=True)
+    reason: Reason | None = field(default=None, kw_only=True)
+    field_path: str | None = field(default=None, kw_only=True)
+    optional_old_self: bool | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Immutable(ClassMarker):
+    """Once set, the value can be neither changed nor removed. Renders as transition rules."""
+
+
+# -- lists and maps ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ListMap(Marker):
+    """A list of objects in which the fields named `keys` tell one from the other. Appliers own items, not the list."""
+
+    keys: tuple[str, ...]
+
+    def __init__(self, *keys: str) -> None:
+        object.__setattr__(self, "keys", keys)
+
+
+@dataclass(frozen=True, slots=True)
+class ListSet(Marker):
+    """A list without equal items. Appliers own items, not the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListAtomic(Marker):
+    """A list that is owned and replaced as a whole: what every unmarked list is, said aloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapAtomic(ClassMarker):
+    """An object or dictionary that is owned and replaced as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinProperties(ClassMarker):
+    """At least `count` fields or keys are present."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaxProperties(ClassMarker):
+    """At most `count` fields or keys are present."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueItems(Marker):
+    """controller-gen's marker. Servers refuse it (its cost is quadratic): here it is an error that says `ListSet()`."""
+
+
+# -- what is not checked ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PreserveUnknown(ClassMarker):
+    """Fields that the schema does not name are kept and not pruned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schemaless(Marker):
+    """Nothing is said of the type: any JSON is accepted and kept. Breaks a recursion; shortens a huge schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource(ClassMarker):
+    """A whole Kubernetes object: `apiVersion` and `kind` are required, its metadata is checked as metadata."""
+
+
+@dataclass(frozen=True, slots=True)
+class Title(ClassMarker):
+    """A short title."""
+
+    text: str
+
+
+# -- reading them -----------------------------------------------------------------------------------------------------
+
+
+def class_markers(cls: type[Any]) -> tuple[Marker, ...]:
+    """What stands above a class and its bases, bases first."""
+    return tuple(marker for base in reversed(cls.__mro__) for marker in base.__dict__.get(_CLASS_MARKERS, ()))
+
+
+def flatten(metadata: Iterable[Any]) -> Iterator[Any]:
+    """The markers of an `Annotated`: groups (Interval, Len) and msgspec's Meta taken apart."""
+    for item in metadata:
+        if isinstance(item, msgspec.Meta):
+            yield from _of_meta(item)
+        elif isinstance(item, GroupedMetadata):
+            yield from flatten(cast("Iterable[Any]", item))
+        else:
+            yield item
+
+
+def _of_meta(meta: msgspec.Meta) -> Iterator[Any]:
+    spelled = (
+        ("ge", Ge),
+        ("gt", Gt),
+        ("le", Le),
+        ("lt", Lt),
+        ("multiple_of", MultipleOf),
+        ("pattern", Pattern),
+        ("min_length", MinLen),
+        ("max_length", MaxLen),
+        ("title", Title),
+        ("description", Doc),
+    )
+    for attribute, marker in spelled:
+        value = getattr(meta, attribute)
+        if value is not None:
+            yield cast("Any", marker)(value)
+    for example in meta.examples or ():
+        yield Example(example)
+        break
+
+
+def spell(marker: Any) -> str:
+    """A marker as it was written: `Ge(1)`, `ListMap('name')`."""
+    name = type(marker).__name__
+    if isinstance(marker, ListMap):
+        return f"{name}({', '.join(map(repr, marker.keys))})"
+    fields = getattr(marker, "__dataclass_fields__", {})
+    values = [(known.name, getattr(marker, known.name), known.kw_only) for known in fields.values()]
+    shown = [f"{name}={value!r}" if keyword else repr(value) for name, value, keyword in values if value is not None]
+    return f"{name}({', '.join(shown)})"

@@ -1,0 +1,70 @@
+"""The names of a kind: what a server asks of them before it looks at a schema.
+
+Rules: `apiextensions-apiserver/pkg/apis/apiextensions/validation` and, for the shape of names, RFC 1035 and 1123 as
+`apimachinery/pkg/util/validation` reads them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from ..model import ResourceInfo
+from .errors import Place, Problems
+
+__all__ = ["check_names", "version_order"]
+
+_LABEL: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+_GROUP: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
+_VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGE: Final = {"alpha": 0, "beta": 1, None: 2}
+_LABEL_CURE: Final = "use lower-case letters, digits and '-', a letter first, at most 63"
+_LONGEST_WARNING: Final = 256
+_LONGEST_GROUP: Final = 253
+
+
+def check_names(info: ResourceInfo, place: Place, problems: Problems) -> None:
+    """Report every name that a server would refuse."""
+    if not info.group:
+        cure = "give @resource a group that you own, such as group='example.com'"
+        problems.add(place, "the core group is only for built-in kinds", cure)
+    elif len(info.group) > _LONGEST_GROUP or _GROUP.fullmatch(info.group) is None:
+        problems.add(place, f"group={info.group!r} is not a domain", "use one with a dot, such as 'cache.example.com'")
+    elif re.search(r"(^|\.)(k8s|kubernetes)\.io$", info.group):
+        cure = "use a domain of your own"
+        problems.add(place, f"group={info.group!r} belongs to Kubernetes; it needs the project's approval", cure)
+    for what, name in (
+        ("version", info.version),
+        ("plural", info.plural),
+        ("singular", info.singular),
+        ("kind", info.kind.lower()),
+        *(("short_names", each) for each in info.short_names),
+        *(("categories", each) for each in info.categories),
+    ):
+        if _LABEL.fullmatch(name) is None:
+            shown = info.kind if what == "kind" else name
+            problems.add(place, f"{what}: {shown!r} is not a DNS label", _LABEL_CURE)
+    if info.kind == info.list_kind:
+        problems.add(place, f"kind and list kind are both {info.kind!r}", "give them two names")
+    _check_warning(info, place, problems)
+
+
+def _check_warning(info: ResourceInfo, place: Place, problems: Problems) -> None:
+    warning = info.deprecation_warning
+    if warning is None:
+        return
+    if not info.deprecated:
+        problems.add(place, "deprecation_warning without deprecated", "add deprecated=True, or take the warning away")
+    if not warning or len(warning.encode()) > _LONGEST_WARNING:
+        problems.add(place, f"deprecation_warning has {len(warning.encode())} bytes", "write 1 to 256 bytes")
+    if any(unicodedata.category(character).startswith(("C", "Zl", "Zp")) for character in warning):
+        problems.add(place, "deprecation_warning has a character that cannot be printed", "write one plain line")
+
+
+def version_order(version: str) -> tuple[int, int, int, str]:
+    """A key that sorts versions as Kubernetes prefers them, best last: v1alpha1, v1beta1, v1beta2, v1, v2, v10."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return (-1, 0, 0, version)
+    return (_STAGE[match[2]], int(match[1]), int(match[3] or 0), version)
