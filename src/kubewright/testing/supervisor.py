@@ -75,11 +75,11 @@ class Supervisor:
         self._say(event="ready")
         try:
             while self._ending is None:
-                owned = self._share is None and not self._detached
-                for key, _ in self._selector.select(_PARENT_LOOK_SECONDS if owned else None):
+                for key, _ in self._selector.select(_PARENT_LOOK_SECONDS if self._is_owned() else None):
                     key.data()
                 self._reap()
-                if owned and os.getppid() != self._parent:
+                # Asked anew: a command may just have handed the lifetime over, and the owner may already be gone.
+                if self._is_owned() and os.getppid() != self._parent:
                     self._ending = 0.0
         finally:
             self._end(self._ending or 0.0)
@@ -145,6 +145,9 @@ class Supervisor:
         self._ending = 0.0
 
     # -- lifetime
+
+    def _is_owned(self) -> bool:
+        return self._share is None and not self._detached
 
     def _end_if_unshared(self) -> None:
         """End if the named pipe has no writer, and still has none once no newcomer can be opening it.
