@@ -1,0 +1,173 @@
+"""The whole way from documents to files: which kinds, which modules, what they are called, and whether they changed.
+
+One module per group version, one package per group: `apps/v1.py`, `core/v1.py`. Modules import each other relatively,
+so that the folder may lie anywhere in a package. Built-in types that others refer to are imported from
+`kubewright.models`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from kubewright.models import module_of
+
+from .classes import Class, ClassBuilder
+from .crd import add_crd
+from .definitions import Definition, Definitions, GenerateError, Home
+from .naming import module_path, version_module
+from .openapi import add_openapi
+from .render import MARK, render_module
+from .sources import Documents, Fetch, load_documents
+from .types import Enums, Ref
+
+__all__ = ["generate", "generate_models", "write"]
+
+_PACKAGE: Final = '"""{what}\n\n' + MARK + '\n"""\n'
+
+
+def generate_models(
+    source: str | Path,
+    out_dir: str | Path,
+    *,
+    groups: Collection[str] | None = None,
+    field_docs: bool = False,
+    check: bool = False,
+    fetch: Fetch | None = None,
+) -> list[Path]:
+    """Make modules of models from a server, files or CRDs: `kubewright generate models`.
+
+    Args:
+        source: an address (`https://...`), a file, a folder, or `-` for standard input.
+        out_dir: the folder that gets one package per API group; made when it is absent.
+        groups: the API groups to take; all but those of `kubewright.models` unless given.
+        field_docs: write the first sentence of each field's description below it.
+        check: write nothing.
+        fetch: how to read a path of a server that asks for credentials.
+
+    Returns:
+        The files that were written; with `check`, those that would have been. Empty when all is up to date.
+
+    Raises:
+        GenerateError: the input cannot be read, or models cannot be made of it.
+    """
+    files = generate(load_documents(source, fetch=fetch), groups=groups, field_docs=field_docs)
+    return write(files, Path(out_dir), check=check)
+
+
+def generate(
+    documents: Documents,
+    *,
+    groups: Collection[str] | None = None,
+    built_in: Callable[[str, str], str | None] = module_of,
+    enums: Enums = "strict",
+    notice: str = "",
+    field_docs: bool = False,
+) -> dict[str, str]:
+    """The files, by path below the output folder.
+
+    Args:
+        groups: the API groups to take; all that are not built in unless given.
+        built_in: group and version to the module that has their types already, or None.
+        enums: see `ClassBuilder`.
+        notice: lines for each module's docstring.
+        field_docs: write the first sentence of each field's description below it.
+
+    Raises:
+        GenerateError: no kind is left, or models cannot be made of one.
+    """
+    modules = build_modules(documents, groups=groups, built_in=built_in, enums=enums)
+    packages = module_path(group for group, _ in modules)
+    _refuse_cycles(modules)
+    files: dict[str, str] = {}
+    for home, classes in sorted(modules.items()):
+        group, version = home
+
+        def locate(other: Home, group: str = group) -> str:
+            prefix = "." if other[0] == group else f"..{packages[other[0]]}."
+            return prefix + version_module(other[1])
+
+        files[f"{packages[group]}/__init__.py"] = _PACKAGE.format(what=f"API group {group or 'core'}, by version.")
+        files[f"{packages[group]}/{version_module(version)}.py"] = render_module(
+            home, classes, locate, notice=notice, field_docs=field_docs
+        )
+    return files
+
+
+def build_modules(
+    documents: Documents,
+    *,
+    groups: Collection[str] | None,
+    built_in: Callable[[str, str], str | None],
+    enums: Enums,
+) -> dict[Home, dict[str, Class]]:
+    """The classes of the chosen kinds, by module and name. Raises GenerateError."""
+    definitions = Definitions()
+    add_openapi(definitions, documents.openapi)
+    for crd in documents.crds:
+        add_crd(definitions, crd)
+    kinds = [kind for kind in definitions.kinds() if _chosen(kind, groups, built_in)]
+    if not kinds:
+        raise GenerateError(_nothing_left(definitions, groups))
+
+    def elsewhere(home: Home, name: str) -> str | None:
+        return None if groups is not None and home[0] in groups else built_in(*home)
+
+    builder = ClassBuilder(definitions, enums, elsewhere)
+    builder.build(kinds)
+    return builder.modules
+
+
+def write(files: Mapping[str, str], out_dir: Path, *, check: bool = False) -> list[Path]:
+    """Write what is not there yet or differs; with `check`, only say what that is.
+
+    `out_dir` becomes a package when it is none. Files that are not in `files` stay.
+    """
+    wanted = dict(files)
+    if not (out_dir / "__init__.py").exists():
+        wanted["__init__.py"] = _PACKAGE.format(what="Models of Kubernetes kinds, by API group.")
+    changed = []
+    for name, text in wanted.items():
+        path = out_dir / name
+        if path.is_file() and path.read_text(encoding="utf-8") == text:
+            continue
+        changed.append(path)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return sorted(changed)
+
+
+def _chosen(kind: Definition, groups: Collection[str] | None, built_in: Callable[[str, str], str | None]) -> bool:
+    return built_in(*kind.home) is None if groups is None else kind.home[0] in groups
+
+
+def _nothing_left(definitions: Definitions, groups: Collection[str] | None) -> str:
+    found = sorted({kind.home[0] or "core" for kind in definitions.kinds()})
+    if not found:
+        return "the documents have no kinds; give the OpenAPI v3 document of a group version, or CRDs"
+    if groups is None:
+        return "all kinds of the documents are in kubewright.models already; name API groups to make them again"
+    wanted = ", ".join(sorted(group or "core" for group in groups))
+    return f"no kinds of API group {wanted}; the documents have {', '.join(found)}"
+
+
+def _refuse_cycles(modules: dict[Home, dict[str, Class]]) -> None:
+    """A module that is imported by one that it imports cannot be loaded. Go has the same rule for packages."""
+    edges = {home: _imports(classes.values()) - {home} for home, classes in modules.items()}
+
+    def visit(home: Home, above: tuple[Home, ...]) -> None:
+        if home in above:
+            names = " -> ".join("/".join(each) for each in (*above, home))
+            raise GenerateError(f"the modules import each other: {names}; generate their groups separately")
+        for other in sorted(edges.get(home, ())):
+            visit(other, (*above, home))
+
+    for home in modules:
+        visit(home, ())
+
+
+def _imports(classes: Iterable[Class]) -> set[Home]:
+    parts = (part for cls in classes for field in cls.fields for part in field.type.parts)
+    return {part.module for part in parts if isinstance(part, Ref) and isinstance(part.module, tuple)}

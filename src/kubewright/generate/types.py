@@ -1,0 +1,160 @@
+"""One schema to one Python type: scalars, enums, limits, and the shapes that `kubewright.model` has a class for.
+
+A `TypeExpr` is text with references in it. What a referenced class is called in a module (and what has to be imported)
+is known only when the whole module is; see `render.py`. Objects with properties are not handled here: they are classes
+(`classes.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
+
+from .definitions import Home, Schema
+from .text import literal
+
+__all__ = [
+    "ANY",
+    "EMBEDDED_METADATA",
+    "FREE_OBJECT",
+    "Enums",
+    "Ref",
+    "Shape",
+    "TypeExpr",
+    "is_embedded_metadata",
+    "limited",
+    "list_of",
+    "map_of",
+    "optional",
+    "scalar",
+    "well_known",
+]
+
+Shape: TypeAlias = Literal["str", "int", "float", "bool", "bytes", "list", "map", "any", "model", "time", "other"]
+Enums: TypeAlias = Literal["strict", "open"]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A name that a module needs: `module` is a dotted path, or the home of a generated class."""
+
+    module: str | Home
+    name: str
+
+
+@dataclass(frozen=True)
+class TypeExpr:
+    """A type. `shape` decides on its default; `parts` are joined."""
+
+    parts: tuple[str | Ref, ...]
+    shape: Shape
+
+
+_ANY_REF: Final = Ref("typing", "Any")
+ANY: Final = TypeExpr((_ANY_REF,), "any")
+FREE_OBJECT: Final = TypeExpr(("dict[str, ", _ANY_REF, "]"), "other")
+"""Any JSON object. Its shape is not "map": `{}` is something else than nothing where anything may be meant."""
+
+_SCALARS: Final[dict[tuple[str, str], TypeExpr]] = {
+    ("string", "byte"): TypeExpr(("bytes",), "bytes"),
+    ("string", "date-time"): TypeExpr((Ref("datetime", "datetime"),), "time"),
+}
+_PLAIN: Final[dict[str, TypeExpr]] = {
+    "string": TypeExpr(("str",), "str"),
+    "integer": TypeExpr(("int",), "int"),
+    "number": TypeExpr(("float",), "float"),
+    "boolean": TypeExpr(("bool",), "bool"),
+}
+_INT_OR_STRING: Final = TypeExpr((Ref("kubewright.model", "IntOrString"),), "other")
+_QUANTITY: Final = TypeExpr((Ref("kubewright.model", "Quantity"),), "other")
+_QUANTITY_PATTERN: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+"""What controller-gen writes for a Quantity."""
+
+_CONDITION: Final = frozenset({"lastTransitionTime", "message", "reason", "status", "type"})
+_SELECTOR: Final = frozenset({"matchExpressions", "matchLabels"})
+
+_METADATA: Final = frozenset({"annotations", "finalizers", "generateName", "labels", "name", "namespace"})
+EMBEDDED_METADATA: Final = TypeExpr((Ref("kubewright.model", "ObjectMeta"),), "model")
+
+_NUMBER_LIMITS: Final = (("minimum", "exclusiveMinimum", "Ge", "Gt"), ("maximum", "exclusiveMaximum", "Le", "Lt"))
+_LENGTHS: Final = {
+    "string": (("minLength", "MinLen"), ("maxLength", "MaxLen")),
+    "array": (("minItems", "MinLen"), ("maxItems", "MaxLen")),
+}
+
+
+def scalar(schema: Schema, enums: Enums) -> TypeExpr:
+    """The type of a schema that is neither an object nor an array; `Any` for one without a type."""
+    if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
+        return _QUANTITY if schema.get("pattern") == _QUANTITY_PATTERN else _INT_OR_STRING
+    kind = schema.get("type", "")
+    plain = _SCALARS.get((kind, schema.get("format", ""))) or _PLAIN.get(kind)
+    if plain is None:
+        return ANY
+    return _literal(schema["enum"], plain, enums) if schema.get("enum") else plain
+
+
+def _literal(values: list[Any], plain: TypeExpr, enums: Enums) -> TypeExpr:
+    said = [value for value in values if value is not None]
+    wanted = {"str": str, "int": int}.get(plain.shape)
+    if wanted is None or not said or any(type(value) is not wanted for value in said):
+        return plain
+    if enums == "open" and plain.shape == "int":
+        return plain
+    name = Ref("typing", "Literal") if enums == "strict" else Ref("kubewright.models.one_of", "OneOf")
+    return TypeExpr((name, "[", ", ".join(literal(value) for value in said), "]"), "other")
+
+
+def well_known(schema: Schema) -> TypeExpr | None:
+    """The class of `kubewright.model` that an object without a name has the shape of, or None."""
+    names = set(schema.get("properties", {}))
+    if names - {"observedGeneration"} == _CONDITION:
+        return TypeExpr((Ref("kubewright.model", "Condition"),), "model")
+    if names == _SELECTOR:
+        return TypeExpr((Ref("kubewright.model", "LabelSelector"),), "model")
+    return None
+
+
+def is_embedded_metadata(wire: str, schema: Schema) -> bool:
+    """Whether a field of a custom resource is the metadata of an object to be made: labels, annotations, a name."""
+    return wire == "metadata" and schema.get("type") == "object" and set(schema.get("properties", {})) <= _METADATA
+
+
+def limited(expr: TypeExpr, schema: Schema) -> TypeExpr:
+    """`expr` with the limits of the schema as `Annotated`."""
+    marks: list[str | Ref] = []
+    if expr.shape in ("int", "float"):
+        for name, exclusive, closed, opened in _NUMBER_LIMITS:
+            if name in schema:
+                mark = opened if schema.get(exclusive) else closed
+                marks += [", ", Ref("annotated_types", mark), f"({_number(schema[name])})"]
+        if "multipleOf" in schema:
+            marks += [", ", Ref("annotated_types", "MultipleOf"), f"({_number(schema['multipleOf'])})"]
+    if expr.shape in ("str", "list"):
+        for name, mark in _LENGTHS.get(schema.get("type", ""), ()):
+            if name in schema:
+                marks += [", ", Ref("annotated_types", mark), f"({_number(schema[name])})"]
+    if expr.shape == "str" and "pattern" in schema:
+        marks += [", ", Ref("kubewright.schema", "Pattern"), f"({literal(schema['pattern'])})"]
+    if not marks:
+        return expr
+    return replace(expr, parts=(Ref("typing", "Annotated"), "[", *expr.parts, *marks, "]"))
+
+
+def _number(value: float) -> str:
+    return repr(int(value)) if float(value).is_integer() else repr(value)
+
+
+def list_of(item: TypeExpr) -> TypeExpr:
+    return TypeExpr(("list[", *item.parts, "]"), "list")
+
+
+def map_of(value: TypeExpr) -> TypeExpr:
+    return TypeExpr(("dict[str, ", *value.parts, "]"), "map")
+
+
+def optional(expr: TypeExpr) -> TypeExpr:
+    """`T | None`; `Any` holds None anyway."""
+    return expr if expr.shape == "any" else replace(expr, parts=(*expr.parts, " | None"))
