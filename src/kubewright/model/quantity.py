@@ -57,7 +57,7 @@ def _parse(text: str) -> tuple[int, QuantityFamily]:
     match = _FORM.fullmatch(text)
     if match is None:
         raise _reject(text, "is not <number><suffix>")
-    sign, whole, fraction, suffix = match.group(1), match.group(2), match.group(3) or "", match.group(4) or ""
+    sign, whole, fraction, suffix = match.groups("")
     if not whole and not fraction:
         raise _reject(text, "has no digits")
     if len(whole) + len(fraction) > _LIMIT:
@@ -66,7 +66,9 @@ def _parse(text: str) -> tuple[int, QuantityFamily]:
     family: QuantityFamily
     if suffix in _BINARY:
         family = "binary"
-        nanos = _round_away((amount << _BINARY[suffix]) * _NANO, 10 ** len(fraction))
+        nanos = (amount << _BINARY[suffix]) * _NANO
+        if fraction:
+            nanos = _round_away(nanos, 10 ** len(fraction))
         nanos = min(nanos, _CAP)
         if 0 < nanos < _NANO:
             family = "decimal"

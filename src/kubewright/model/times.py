@@ -17,6 +17,7 @@ whole second is written without them.
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import total_ordering
@@ -163,11 +164,9 @@ class Duration:
     @classmethod
     def of_seconds(cls, seconds: float) -> Duration:
         """To the nearest nanosecond. Raises ValueError: not finite, or does not fit in 64 bits."""
-        try:
-            nanos = round(seconds * _SECOND)
-        except (OverflowError, ValueError):
-            raise ValueError(f"duration {seconds!r}: is not a finite number of seconds; give one") from None
-        return cls.of_nanoseconds(nanos)
+        if not math.isfinite(seconds):
+            raise ValueError(f"duration {seconds!r}: is not a finite number of seconds; give one")
+        return cls.of_nanoseconds(round(seconds * _SECOND) if abs(seconds) < _MAX else _MAX + 1)
 
     @classmethod
     def from_wire(cls, value: Any) -> Duration:
