@@ -56,7 +56,8 @@ PAGE_NOT_FOUND = Response(404, {"content-type": "text/plain"}, b"404 page not fo
 class RecordingHttp:
     """`handle` answers requests; `streams` are played one after the other: a line, a pause in seconds, or an exception.
 
-    A Response as the first of them is a refusal. A function makes a stream of its request. A stream that is played to its end has ended well.
+    A Response as the first of them is a refusal. A function makes a stream of its request.
+    A stream that is played to its end has ended well.
     """
 
     handle: Callable[[Request], Response] = lambda _: answer({"metadata": {"name": "a", "resourceVersion": "2"}})
