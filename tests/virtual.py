@@ -66,6 +66,13 @@ class Loop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._thread_done)
         return future
 
+    async def shutdown_default_executor(self, *args: Any) -> None:
+        self.threads += 1  # a thread joins the others
+        try:
+            await super().shutdown_default_executor(*args)
+        finally:
+            self.threads -= 1
+
     def _thread_done(self, _: asyncio.Future[Any]) -> None:
         self.threads -= 1
 

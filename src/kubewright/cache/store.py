@@ -96,14 +96,19 @@ class _Index:
         before = self._values.get(key, ())
         if values == before:
             return
-        self.drop(key)
+        self._take_out(key, [value for value in before if value not in values])
         if values:
             self._values[key] = values
+        else:
+            self._values.pop(key, None)
         for value in values:
-            self.keys.setdefault(value, {})[key] = None
+            self.keys.setdefault(value, {}).setdefault(key)
 
     def drop(self, key: Key) -> None:
-        for value in self._values.pop(key, ()):
+        self._take_out(key, self._values.pop(key, ()))
+
+    def _take_out(self, key: Key, values: Iterable[str]) -> None:
+        for value in values:
             keys = self.keys[value]
             del keys[key]
             if not keys:

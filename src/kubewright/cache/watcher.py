@@ -56,7 +56,11 @@ Action = ListPage | Digest | Watch | Wait
 
 
 class Condition(StrEnum):
-    """How well a watcher sees its collection. Only `LIVE` promises that changes arrive as they happen."""
+    """How well a watcher sees its collection.
+
+    `LIVE`: the state is there, a watch is asked for, and nothing has gone wrong since the server last answered well.
+    `SYNCING`: the state is being listed, for the first time or again after the server forgot our version.
+    """
 
     SYNCING = "syncing"
     LIVE = "live"
