@@ -30,6 +30,7 @@ from .constraints import constrain
 from .defaults import NOTHING, DefaultError, default_of, fill, minimal, on_the_wire, violations
 from .docs import Sources, description_of
 from .errors import Place, Problems
+from .facts import class_facts, field_facts
 from .keys import constrain_keys
 from .known import KIND_DOC, VERSION_DOC, int_or_string, known_node
 from .markers import Default, Example, Immutable, ListAtomic, ListMap, ListSet, Nullable, Schemaless, class_markers
@@ -235,7 +236,7 @@ class Builder:
         finally:
             self._open.pop()
         node.uncorrelated = uncorrelated
-        constrain(node, list(class_markers(cls)), self.place_of(cls), self._problems)
+        constrain(node, [*class_facts(cls), *class_markers(cls)], self.place_of(cls), self._problems)
         return node
 
     def _fields(self, cls: type[Any], core: Any, fields: Sequence[FieldInfo], uncorrelated: str, root: bool) -> Node:
@@ -269,6 +270,7 @@ class Builder:
     ) -> tuple[Schema, bool]:
         """The schema of a field, and whether it is required."""
         spelled = spell_out(field.type)
+        spelled.markers[:0] = field_facts(cls, field.encode_name)
         node = self._bare(spelled, place, uncorrelated)
         if (text := description_of(doc)) is not None:
             node.schema["description"] = text

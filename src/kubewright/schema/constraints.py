@@ -208,8 +208,6 @@ def _format(node: Node, group: list[Any], place: Place, problems: Problems) -> N
         problems.add(place, f"{spell(marker)} is not a format that servers check of {CALLED[node.kind]}", cure)
     else:
         node.schema["format"] = marker.name
-        if marker.name == "int32":
-            _bounds(node, [at.Ge(-(2**31)), at.Le(2**31 - 1)], place, problems)
 
 
 def _single(group: list[Any], place: Place, problems: Problems) -> Any:

@@ -98,7 +98,10 @@ def fill(schema: Schema, value: Any) -> Any:
 
 
 def minimal(schema: Schema, value: Any) -> Any:
-    """`value` without what the schema's own defaults say: `fill(schema, minimal(schema, v)) == fill(schema, v)`."""
+    """`value` without what the schema's own defaults say, and without objects of which nothing is left.
+
+    A server that fills in defaults makes the same of both, but for such objects, whose fields are all absent anyway.
+    """
     if not isinstance(value, dict) or "properties" not in schema:
         return value
     left = {}
@@ -106,7 +109,10 @@ def minimal(schema: Schema, value: Any) -> Any:
         part = schema["properties"].get(name, {})
         if "default" in part and fill(part, part["default"]) == fill(part, item):
             continue
-        left[name] = minimal(part, item)
+        kept = minimal(part, item)
+        if kept == {} and "properties" in part and "default" not in part and not fill(part, {}):
+            continue
+        left[name] = kept
     return left
 
 
@@ -153,6 +159,8 @@ def _wrong_type(schema: Schema, value: Any) -> Iterator[str]:
 
 def _text(schema: Schema, value: str) -> Iterator[str]:
     yield from _count(schema, value, "minLength", "maxLength", "characters")
+    if not value and schema.get("format") == "byte":
+        yield "empty bytes, which servers do not take for base64"
     pattern = schema.get("pattern")
     if pattern is not None:
         try:

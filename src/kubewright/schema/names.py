@@ -19,6 +19,14 @@ _LABEL: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _GROUP: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 _VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _STAGE: Final = {"alpha": 0, "beta": 1, None: 2}
+_TAKEN: Final = frozenset(
+    (
+        *("cj", "cm", "crd", "crds", "cs", "csr", "deploy", "ds", "ep", "ev", "hpa", "ing", "ip", "limits", "netpol"),
+        *("no", "ns", "pc", "pdb", "po", "pv", "pvc", "quota", "rc", "rs", "sa", "sc", "sts", "svc", "vac"),
+    )
+)
+"""Short names of built-in kinds (1.37): kubectl takes the built-in one, so another can never be used."""
+
 _LABEL_CURE: Final = "use lower-case letters, digits and '-', a letter first, at most 63"
 _LONGEST_WARNING: Final = 256
 _LONGEST_GROUP: Final = 253
@@ -45,6 +53,10 @@ def check_names(info: ResourceInfo, place: Place, problems: Problems) -> None:
         if _LABEL.fullmatch(name) is None:
             shown = info.kind if what == "kind" else name
             problems.add(place, f"{what}: {shown!r} is not a DNS label", _LABEL_CURE)
+    for short in info.short_names:
+        if short in _TAKEN:
+            rule = f"short_names: {short!r} belongs to a built-in kind, which is the one that kubectl would show"
+            problems.add(place, rule, "choose another")
     if info.kind == info.list_kind:
         problems.add(place, f"kind and list kind are both {info.kind!r}", "give them two names")
     _check_warning(info, place, problems)

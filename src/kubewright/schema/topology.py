@@ -64,11 +64,10 @@ def _list_type(node: Node, group: list[Any], place: Place, problems: Problems) -
 
 
 def _check_set(item: Node, place: Place, problems: Problems) -> None:
-    if item.kind in ("object", "dict") and item.schema.get("x-kubernetes-map-type") != "atomic":
-        cure = "use ListMap with the fields that tell items apart, or mark the item MapAtomic"
-        problems.add(place, f"ListSet() of {CALLED[item.kind]} that is not atomic", cure)
-    elif item.kind == "list" and item.schema.get("x-kubernetes-list-type", "atomic") != "atomic":
-        problems.add(place, "ListSet() of lists that are not atomic", "mark the inner list ListAtomic")
+    # A server takes sets of atomic objects and warns that neither server-side apply nor rules work on them.
+    if item.kind in ("object", "dict", "list", "any"):
+        cure = "use ListMap with the fields that tell items apart" if item.kind == "object" else "use ListAtomic()"
+        problems.add(place, f"ListSet() of {CALLED[item.kind]}: server-side apply compares scalars only", cure)
 
 
 def _check_keys(node: Node, item: Node, marker: ListMap, place: Place, problems: Problems) -> None:
