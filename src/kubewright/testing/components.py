@@ -103,7 +103,8 @@ def api_server(binaries: Binaries, layout: Layout, *, controllers: bool, extra: 
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged=true",
             "--authorization-mode=RBAC",
-            f"--service-account-issuer={layout.url}/",
+            # Not the URL, as envtest has it: the port changes from start to start, and tokens of kept data shall live.
+            "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={pki / 'sa.pub'}",
             f"--service-account-signing-key-file={pki / 'sa.key'}",
             # The endpoint of the `kubernetes` service may not be a loopback address; by default it is that of the

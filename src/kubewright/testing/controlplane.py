@@ -144,17 +144,23 @@ class ControlPlane:
             self._run(self._supervised, self._binaries, layout)
         except StartFailed as error:
             error.log_dir = self._keep()
-            self._end(0.0)
+            self._end()
             raise
         except BaseException:
-            self._end(0.0)
+            self._end()
             raise
         return self
 
     def stop(self) -> None:
         """End everything and, unless a given `data_dir` is kept, remove the data. Does nothing if not started."""
+        if self._supervised is not None and not self._removes_data:
+            # Only etcd has anything to bring to an end; the others would wait in vain for one another.
+            for name in self._supervised.children:
+                if name != programs.ETCD:
+                    self._supervised.stop(name, 0.0)
+            self._supervised.stop(programs.ETCD, _STOP_GRACE_SECONDS)
         # Data that is thrown away needs no farewell: SIGKILL, and all is over in some 50 ms.
-        self._end(0.0 if self._removes_data else _STOP_GRACE_SECONDS)
+        self._end()
 
     async def astart(self) -> Self:
         """Like `start`, without blocking the event loop."""
@@ -343,10 +349,10 @@ class ControlPlane:
 
     # -- ending
 
-    def _end(self, grace_seconds: float) -> None:
+    def _end(self) -> None:
         supervised, self._supervised, self._access = self._supervised, None, None
         if supervised is not None:
-            supervised.shutdown(grace_seconds)
+            supervised.shutdown(0.0)
         elif self._layout is not None and self._removes_data:
             # The start failed before there was a supervisor to remove it.
             shutil.rmtree(self._layout.data_dir, ignore_errors=True)
