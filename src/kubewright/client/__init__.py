@@ -39,6 +39,7 @@ __all__ = [
     "ResourceTypeNotFound",
     "Response",
     "Scale",
+    "ScaleSpec",
     "ServiceUnavailable",
     "StrategicPatch",
     "StreamIdle",
@@ -88,7 +89,7 @@ from .lists import ObjectList
 from .patches import JsonPatch, MergePatch, Patch, StrategicPatch
 from .paths import InvalidRequest
 from .retry import retry_on_conflict
-from .scale import Scale
+from .scale import Scale, ScaleSpec
 from .transport import (
     ConnectFailed,
     ConnectionLost,
