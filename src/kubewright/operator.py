@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from .client import Client, ClientConfig
+from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
 from .manager import Manager
@@ -24,6 +24,8 @@ from .model import Object, Resource
 __all__ = ["Operator"]
 
 logger = logging.getLogger("kubewright")
+
+_LAST_SECONDS = 5.0
 
 
 class Operator:
@@ -104,21 +106,27 @@ class Operator:
 
     async def serve(self, client: Client, *, stop: asyncio.Event, install: bool = True) -> None:
         """Run until `stop` is set. As `start`, for a program that has nothing else to do."""
-        manager = await self._manager(client, install)
         stopping = asyncio.create_task(stop.wait())
-        running = asyncio.create_task(manager.run(), name=self.name)
+        task: asyncio.Task[Any] = asyncio.create_task(self._manager(client, install))
         try:
-            await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                return
+            manager = task.result()
+            task = asyncio.create_task(manager.run(), name=self.name)
+            await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
             manager.stop()
-            await running
+            await task
         finally:
             stopping.cancel()
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def _manager(self, client: Client, install: bool) -> Manager:
         if install and self.kinds:
             await install_crds(client, self.crds())
+        else:
+            await _reach(client)
         return Manager(
             client,
             self.controllers,
@@ -128,7 +136,8 @@ class Operator:
         )
 
     def run(self, *, config: ClientConfig | None = None, install: bool = True) -> None:
-        """Run until SIGTERM or SIGINT. A second signal ends the process at once.
+        """Run until SIGTERM or SIGINT. A second signal ends the process at once, and so does, with exit code 1, a
+        reconcile that will not end: 5 seconds after the grace.
 
         Args:
             config: which cluster; found as kubectl finds it unless given.
@@ -144,7 +153,7 @@ class Operator:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, _on_signal, number, stop)
+            loop.add_signal_handler(number, self._on_signal, number, stop)
         try:
             async with Client.connect(config, field_manager=self.name) as client:
                 await self.serve(client, stop=stop, install=install)
@@ -152,12 +161,35 @@ class Operator:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
 
+    def _on_signal(self, number: int, stop: asyncio.Event) -> None:
+        if stop.is_set():
+            os._exit(128 + number)
+        logger.info("%s: stopping; once more to end at once", signal.Signals(number).name)
+        stop.set()
+        asyncio.get_running_loop().call_later(self.grace_seconds + _LAST_SECONDS, self._give_up)
 
-def _on_signal(number: int, stop: asyncio.Event) -> None:
-    if stop.is_set():
-        os._exit(128 + number)
-    logger.info("%s: stopping; once more to end at once", signal.Signals(number).name)
-    stop.set()
+    def _give_up(self) -> None:
+        # A `def` reconcile runs in a thread, which cannot be cancelled, and the interpreter waits for its threads.
+        logger.error(
+            "a reconcile does not end, %g s after the grace of %g s; ending without it",
+            _LAST_SECONDS,
+            self.grace_seconds,
+        )
+        os._exit(1)
+
+
+async def _reach(client: Client) -> None:
+    """Ask the server anything. One that is not there is an error at once; a list would be tried again for minutes.
+
+    Raises:
+        TransportError: there is no server. Unauthorized: it does not know us.
+    """
+    try:
+        await client.raw("GET", "/version")
+    except Unauthorized:
+        raise
+    except ApiError as error:
+        logger.debug("GET /version: %s", error)  # it answers; the lists will show what it allows
 
 
 def _loop_factory() -> Any:

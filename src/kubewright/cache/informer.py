@@ -23,7 +23,7 @@ from kubewright.model import Key
 
 from .frame import Removed, Unreadable, Upserted
 from .listing import Replaced
-from .listwatch import ListPage, ListWatch, ListWatchError, Unavailable, Watch
+from .listwatch import Denied, ListPage, ListWatch, ListWatchError, NotInstalled, Rejected, Unavailable, Watch
 from .store import Added, Delta, Store
 from .watcher import Condition, Digest, Wait, Watcher
 
@@ -360,7 +360,10 @@ class Informer:
         """Log a problem once, not with every attempt."""
         before, self._reported = self._reported, problem
         if problem is not None and (type(before), str(before)) != (type(problem), str(problem)):
-            logger.warning("informer %s: %s: %s; trying again", self.name, self.condition, problem)
+            # Who waits for the first list is told of a refusal, and says it: not twice.
+            refused = not self._synced and isinstance(problem, Denied | NotInstalled | Rejected)
+            level = logging.DEBUG if refused else logging.WARNING
+            logger.log(level, "informer %s: %s: %s; trying again", self.name, self.condition, problem)
 
     # Applying
 

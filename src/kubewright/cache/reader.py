@@ -28,13 +28,25 @@ from kubewright.model.selector import Selector
 from .entry import Entry, labels_of, owners_of
 from .frame import entry_of
 from .informer import Informer
+from .listwatch import ListWatchError
 
-__all__ = ["OWNER_INDEX", "Reader", "controller_uids"]
+__all__ = ["OWNER_INDEX", "CacheNotSynced", "Reader", "controller_uids"]
 
 T = TypeVar("T", bound=Object)
 
 OWNER_INDEX = "controller-uid"
 _SWEEP_AT = 256
+
+
+class CacheNotSynced(Exception):
+    """The first list of a kind did not come. The message names the kind, what the server said, and the cure.
+
+    Attributes: `problems`, what the server said, by resource; empty where it said nothing.
+    """
+
+    def __init__(self, message: str, problems: Mapping[str, ListWatchError] | None = None) -> None:
+        super().__init__(message)
+        self.problems = dict(problems or {})
 
 
 def controller_uids(entry: Entry) -> list[str]:
@@ -61,7 +73,8 @@ class Reader:
     """Reads of any number of kinds.
 
     Args:
-        informer: gets the informer of a kind, starting it and waiting for its first list where needed.
+        informer: gets the informer of a kind, starting it and waiting for its first list where needed. What it raises
+            (CacheNotSynced), `find` and `list` raise.
         running: the informer of a kind if there is one.
     """
 

@@ -16,7 +16,7 @@ __all__ = ["one_line_errors"]
 
 
 def _expected() -> tuple[type[BaseException], ...]:
-    from kubewright.client import ApiError, InvalidRequest, KubeConfigError, TransportError
+    from kubewright.client import ApiError, ConfigError, CrdConflict, CrdNotReady, InvalidRequest, TransportError
     from kubewright.controller import Terminal
     from kubewright.generate import GenerateError
     from kubewright.manager import CacheNotSynced
@@ -29,11 +29,13 @@ def _expected() -> tuple[type[BaseException], ...]:
     return (
         ApiError,
         CacheNotSynced,
+        ConfigError,
         ControlPlaneError,
+        CrdConflict,
+        CrdNotReady,
         DecodeError,
         GenerateError,
         InvalidRequest,
-        KubeConfigError,
         LoadError,
         OSError,
         SchemaError,
@@ -53,9 +55,17 @@ def one_line_errors() -> Iterator[None]:
         if os.environ.get("KUBEWRIGHT_DEBUG"):
             traceback.print_exc()
             sys.exit(1)
-        if isinstance(error, _expected()):
-            print(f"error: {error}", file=sys.stderr)
-        else:
-            what = f"{type(error).__name__}: {error}".rstrip(": ")
-            print(f"error: {what} (unexpected; KUBEWRIGHT_DEBUG=1 shows where)", file=sys.stderr)
+        print(f"error: {_text(error)}", file=sys.stderr)
         sys.exit(1)
+
+
+def _text(error: Exception) -> str:
+    from kubewright.testing import ControlPlaneError
+
+    if isinstance(error, ControlPlaneError):
+        return str(error)  # several lines where it quotes a log
+    # Some texts are the server's and have lines, such as a CEL expression with a caret below it.
+    text = " ".join(str(error).split())
+    if isinstance(error, _expected()):
+        return text
+    return f"{type(error).__name__}: {text}".rstrip(": ") + " (unexpected; KUBEWRIGHT_DEBUG=1 shows where)"

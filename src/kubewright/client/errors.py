@@ -242,6 +242,11 @@ class UnsupportedMediaType(ApiError, code=415, reason="UnsupportedMediaType"):
 class Invalid(ApiError, code=422, reason="Invalid"):
     """422: the object breaks its schema or a validation rule; `causes` has one entry for each field."""
 
+    @property
+    def cure(self) -> str:
+        fields = dict.fromkeys(cause.field for cause in self.causes if cause.field)
+        return f"correct {', '.join(fields)}" if fields else ""
+
 
 class TooManyRequests(ApiError, code=429, reason="TooManyRequests"):
     """429: the server asks to come later (`retry_after_seconds`), or an eviction is held up by a disruption budget."""

@@ -17,9 +17,10 @@ from collections.abc import Callable
 
 from kubewright.cache import Added, Deleted, Delta, Informer, Updated
 from kubewright.cache.entry import Entry, owners_of
-from kubewright.cache.reader import OWNER_INDEX, controller_uids
+from kubewright.cache.reader import OWNER_INDEX, CacheNotSynced, controller_uids
 from kubewright.client import ApiError, Conflict, TransportError
 from kubewright.model import DecodeError, GroupKind, Key, info_of
+from kubewright.model.owners import AlreadyOwned
 from kubewright.queue import WorkQueue
 
 from .describe import ControllerSpec
@@ -117,7 +118,8 @@ class ControllerRunner:
                 return
         elif isinstance(error, Conflict):
             self._logger.info("%s: looked at an old version, trying again: %s", where, error)
-        elif isinstance(error, ApiError | TransportError | DeadlineExceeded):
+        elif isinstance(error, AlreadyOwned | ApiError | CacheNotSynced | DeadlineExceeded | TransportError):
+            # What they say, they say in one line; where the code was does not matter.
             self._logger.warning("%s: attempt %d failed: %s", where, attempt, error)
         else:
             self._logger.error("%s: attempt %d failed", where, attempt, exc_info=error)

@@ -2,5 +2,7 @@
 
 __all__ = ["CacheNotSynced", "Informers", "Manager"]
 
-from .informers import CacheNotSynced, Informers
+from kubewright.cache.reader import CacheNotSynced
+
+from .informers import Informers
 from .manager import Manager

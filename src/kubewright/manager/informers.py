@@ -14,18 +14,17 @@ import asyncio
 
 from kubewright.cache import Denied, Informer, InformerStopped, ListWatchError, NotInstalled, Rejected
 from kubewright.cache.collection import Collection
+from kubewright.cache.reader import CacheNotSynced
 from kubewright.client import Client
 from kubewright.client.paths import collection_path
 from kubewright.model import GroupVersionKind, Object, info_of
 
-__all__ = ["CacheNotSynced", "Informers"]
+from .refusals import explain
+
+__all__ = ["Informers"]
 
 _FATAL = (Denied, NotInstalled, Rejected)
 _LOOK_SECONDS = 0.05
-
-
-class CacheNotSynced(Exception):
-    """The first list of a kind did not come. The message names the kind, what the server said, and the cure."""
 
 
 class Informers:
@@ -78,17 +77,20 @@ class Informers:
             except TimeoutError:
                 problem = informer.problem
                 if isinstance(problem, _FATAL) or loop.time() >= deadline:
-                    raise CacheNotSynced(self._why(kind, problem)) from None
+                    raise self._not_synced(informer, problem) from None
             except InformerStopped as error:
                 raise CacheNotSynced(str(error)) from None
             else:
                 return informer
 
-    def _why(self, kind: type[Object], problem: ListWatchError | None) -> str:
-        name = info_of(kind).resource_name
+    def _not_synced(self, informer: Informer, problem: ListWatchError | None) -> CacheNotSynced:
         if problem is None:
-            return f"{name}: the first list did not come within {self._sync_seconds:g} s; is the API server overloaded?"
-        return f"{name}: cannot be watched: {problem}"
+            return CacheNotSynced(
+                f"{informer.name}: the first list did not come within {self._sync_seconds:g} s; "
+                "is the API server overloaded?"
+            )
+        problems = {informer.name: problem}
+        return CacheNotSynced(explain(problems), problems)
 
     async def stop(self) -> None:
         """Stop all informers. Their stores stay readable."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from kubewright.cache.reader import Reader
+from kubewright.cache import ListWatchError
+from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
 from kubewright.controller.describe import BoundController
 from kubewright.controller.reconciler import Reconciler
@@ -22,8 +23,11 @@ from kubewright.controller.runner import ControllerRunner
 from kubewright.model import Object, info_of
 
 from .informers import Informers
+from .refusals import explain
 
 __all__ = ["Manager"]
+
+_TOGETHER_SECONDS = 1.0  # after the first refusal, to hear of the others: they were asked for at the same time
 
 
 class Manager:
@@ -116,25 +120,31 @@ class Manager:
         for runner in self._runners:
             for kind in (runner.spec.kind, *runner.spec.owns):
                 kinds[kind] = None
+        if not await self._sync(kinds):
+            return False
+        for runner in self._runners:
+            runner.watch_primary(await self._informers.synced(runner.spec.kind))
+            for owned in runner.spec.owns:
+                runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
+        return True
+
+    async def _sync(self, kinds: Iterable[type[Object]]) -> bool:
         stopping = asyncio.create_task(self._stopping.wait())
         syncs = [asyncio.create_task(self._informers.synced(kind)) for kind in kinds]
         try:
             pending = set(syncs)
             while pending:
-                ended, left = await asyncio.wait({stopping, *pending}, return_when=asyncio.FIRST_COMPLETED)
+                ended, _ = await asyncio.wait({stopping, *pending}, return_when=asyncio.FIRST_COMPLETED)
                 if stopping in ended:
                     return False
-                for sync in ended:
-                    sync.result()
-                pending = {task for task in syncs if task in left}
+                if any(sync in ended and sync.exception() for sync in syncs):
+                    await asyncio.wait(pending, timeout=_TOGETHER_SECONDS)
+                    raise _together([error for sync in syncs if sync.done() and (error := sync.exception())])
+                pending -= ended
         finally:
             for task in (stopping, *syncs):
                 task.cancel()
             await asyncio.gather(stopping, *syncs, return_exceptions=True)
-        for runner in self._runners:
-            runner.watch_primary(await self._informers.synced(runner.spec.kind))
-            for owned in runner.spec.owns:
-                runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
         return True
 
     async def _drain(self, workers: list[asyncio.Task[None]]) -> None:
@@ -151,3 +161,13 @@ class Manager:
             )
         for worker in ended:
             worker.result()
+
+
+def _together(errors: Sequence[BaseException]) -> BaseException:
+    """One error for all that were refused; another kind of error stands for itself."""
+    problems: dict[str, ListWatchError] = {}
+    for error in errors:
+        if not isinstance(error, CacheNotSynced) or not error.problems:
+            return error
+        problems.update(error.problems)
+    return CacheNotSynced(explain(problems), problems)
