@@ -23,7 +23,7 @@ from kubewright.model import Key
 
 from .frame import Removed, Unreadable, Upserted
 from .listing import Replaced
-from .listwatch import Denied, ListPage, ListWatch, ListWatchError, NotInstalled, Rejected, Unavailable, Watch
+from .listwatch import ListPage, ListWatch, ListWatchError, Unavailable, Watch
 from .store import Added, Delta, Store
 from .watcher import Condition, Digest, Wait, Watcher
 
@@ -84,6 +84,7 @@ class Informer:
         stream_initial: bool = False,
         silence_seconds: float = 180.0,
         random: Random | None = None,
+        on_problem: Callable[[ListWatchError], None] | None = None,
     ) -> None:
         """An informer that does not run yet.
 
@@ -92,6 +93,7 @@ class Informer:
             name: what the log calls it (`pods`).
             store: an empty store, with indexes for example; a new one by default.
             page_size, stream_initial, silence_seconds, random: see `Watcher`.
+            on_problem: told of each new `problem`, in place of a warning in the log.
         """
         self.name = name
         self.store = store if store is not None else Store()
@@ -100,6 +102,7 @@ class Informer:
         self._stream_initial = stream_initial
         self._silence_seconds = silence_seconds
         self._random = random
+        self._on_problem = on_problem or self._warn
         self._watcher: Watcher | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
@@ -357,13 +360,13 @@ class Informer:
         return Unavailable(f"{type(error).__name__}: {error}")
 
     def _report(self, problem: ListWatchError | None) -> None:
-        """Log a problem once, not with every attempt."""
+        """Tell a problem once, not with every attempt."""
         before, self._reported = self._reported, problem
         if problem is not None and (type(before), str(before)) != (type(problem), str(problem)):
-            # Who waits for the first list is told of a refusal, and says it: not twice.
-            refused = not self._synced and isinstance(problem, Denied | NotInstalled | Rejected)
-            level = logging.DEBUG if refused else logging.WARNING
-            logger.log(level, "informer %s: %s: %s; trying again", self.name, self.condition, problem)
+            self._on_problem(problem)
+
+    def _warn(self, problem: ListWatchError) -> None:
+        logger.warning("informer %s: %s: %s; trying again", self.name, self.condition, problem)
 
     # Applying
 

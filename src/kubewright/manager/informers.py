@@ -11,6 +11,8 @@ permission looks like one that works.
 from __future__ import annotations
 
 import asyncio
+import logging
+from functools import partial
 
 from kubewright.cache import Denied, Informer, InformerStopped, ListWatchError, NotInstalled, Rejected
 from kubewright.cache.collection import Collection
@@ -22,6 +24,8 @@ from kubewright.model import GroupVersionKind, Object, info_of
 from .refusals import explain
 
 __all__ = ["Informers"]
+
+logger = logging.getLogger(__name__)
 
 _FATAL = (Denied, NotInstalled, Rejected)
 _LOOK_SECONDS = 0.05
@@ -55,7 +59,11 @@ class Informers:
         if found is None:
             namespace = self._namespace if info.namespaced else None
             path = collection_path(info, namespace)
-            found = Informer(Collection(self._client.http, path), name=info.resource_name)
+            found = Informer(
+                Collection(self._client.http, path),
+                name=info.resource_name,
+                on_problem=partial(self._report, info.gvk),
+            )
             self._informers[info.gvk] = found
             self._tasks[info.gvk] = asyncio.create_task(found.run(), name=f"informer {info.resource_name}")
         return found
@@ -82,6 +90,12 @@ class Informers:
                 raise CacheNotSynced(str(error)) from None
             else:
                 return informer
+
+    def _report(self, gvk: GroupVersionKind, problem: ListWatchError) -> None:
+        informer = self._informers[gvk]
+        # What refuses the first list is the error of who asks for it: not told twice.
+        level = logging.WARNING if informer.has_synced or not isinstance(problem, _FATAL) else logging.DEBUG
+        logger.log(level, "watch of %s: %s: %s; trying again", informer.name, informer.condition, problem)
 
     def _not_synced(self, informer: Informer, problem: ListWatchError | None) -> CacheNotSynced:
         if problem is None:
