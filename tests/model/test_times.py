@@ -34,7 +34,7 @@ class Stamped(Model):
     wait: Duration = Duration("5m")
 
 
-# -- Time ------------------------------------------------------------------------------------------------------------
+# -- Time -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", rows("times", "times"), ids=lambda row: row[0])
@@ -78,7 +78,7 @@ def test_what_a_model_sends_is_rfc_3339_and_the_same_instant(instant):
     assert parse_time(text) == instant
 
 
-# -- MicroTime -------------------------------------------------------------------------------------------------------
+# -- MicroTime --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("micros", [0, 1, 500_000, 999_999])
@@ -120,7 +120,7 @@ def test_a_broken_micro_time_is_a_decode_error():
         decode(Stamped, b'{"precise":5}')
 
 
-# -- Duration --------------------------------------------------------------------------------------------------------
+# -- Duration ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", rows("times", "durations"), ids=lambda row: row[0])
@@ -207,7 +207,7 @@ def test_durations_are_compared_by_value_and_added():
 def test_a_duration_that_was_read_is_sent_back_unchanged():
     assert encode(decode(Stamped, b'{"wait":"90s"}')) == b'{"wait":"90s"}'
     assert encode(Stamped(wait=Duration("60s") + Duration("30s"))) == b'{"wait":"1m30s"}'
-    with pytest.raises(ValueError, match="Stamped.wait: duration 90: is not a JSON string"):
+    with pytest.raises(ValueError, match=r"Stamped.wait: duration 90: is not a JSON string"):
         decode(Stamped, b'{"wait":90}')
 
 
@@ -220,7 +220,7 @@ def test_copies_and_pickles_of_durations_are_equal_and_keep_the_text():
     assert Duration(span).to_wire() == "90s"
 
 
-# -- percentages -----------------------------------------------------------------------------------------------------
+# -- percentages ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("row", rows("times", "percent"), ids=str)
