@@ -124,6 +124,20 @@ def test_a_failed_build_shows_the_compilers_words_and_keeps_what_was_built_befor
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.usefixtures("modules", "go")
+def test_a_build_can_be_cancelled_and_ends_the_compiler(
+    env: dict[str, str], tmp_path: Path, program: MakeProgram
+) -> None:
+    pid = tmp_path / "pid"
+    program(
+        tmp_path / "bin" / "go", f"#!/bin/sh\n[ $1 = env ] && echo go1.26.8 && exit\necho $$ > {pid}; exec sleep 600\n"
+    )
+    with pytest.raises(InterruptedError, match=r"kwok .* cancelled"):
+        go_build.build(["kwok"], env=env, progress=lambda _: None, cancelled=pid.exists)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(int(pid.read_text()), 0)
+
+
 @pytest.mark.usefixtures("modules")
 def test_without_go_the_error_says_where_to_get_it(env: dict[str, str]) -> None:
     with pytest.raises(BuildFailed, match=r"no go command in PATH; install Go from https://go\.dev/dl/"):

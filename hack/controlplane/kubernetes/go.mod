@@ -1,4 +1,7 @@
 // The Kubernetes control plane that the contract tests run against, built from its own modules.
+//
+// For another version change the two required versions and all replacements (Kubernetes v1.N.M is v0.N.M for its
+// staging modules), then run `go mod tidy` here. Nothing else holds these versions.
 module kubewright.dev/hack/controlplane/kubernetes
 
 go 1.26.0

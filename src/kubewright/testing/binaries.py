@@ -84,11 +84,12 @@ def find_binaries(
     env: Mapping[str, str] | None = None,
     index_url: str = envtest.INDEX_URL,
     progress: Callable[[str], None] = go_build.say_to_stderr,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Binaries:
     """Return where `programs` are; see the module for the order.
 
     May download some 60 MB or build for minutes, telling `progress` about it. Raises BinariesNotFound, which names
-    every place that was looked at and the cure.
+    every place that was looked at and the cure, or InterruptedError soon after `cancelled()` has turned true.
     """
     env = os.environ if env is None else env
     platform = go_platform()
@@ -104,9 +105,9 @@ def find_binaries(
         search.looked_at.append("envtest index and Go build: not tried, as ENVTEST_INSTALLED_ONLY is set")
         raise search.failure()
     if search.missing:
-        _from_index(search, env, platform, index_url, progress)
+        _from_index(search, env, platform, index_url, progress, cancelled)
     if search.missing:
-        _from_go(search, env, progress)
+        _from_go(search, env, progress, cancelled)
     if search.missing:
         raise search.failure()
     return Binaries(search.paths, search.sources)
@@ -171,6 +172,7 @@ def _from_index(
     platform: tuple[str, str],
     index_url: str,
     progress: Callable[[str], None],
+    cancelled: Callable[[], bool],
 ) -> None:
     others = [program for program in search.missing if program not in ENVTEST_PROGRAMS]
     if others:
@@ -178,16 +180,21 @@ def _from_index(
         return
     try:
         release = envtest.newest_release(platform, index_url)
-        folder = envtest.install(release, envtest_store(env), platform, progress)
+        folder = envtest.install(release, envtest_store(env), platform, progress, cancelled)
     except DownloadFailed as error:
         search.looked_at.append(f"envtest index: {error}")
         return
     search.take_all_from(folder, f"envtest index, {release.version}")
 
 
-def _from_go(search: _Search, env: Mapping[str, str], progress: Callable[[str], None]) -> None:
+def _from_go(
+    search: _Search,
+    env: Mapping[str, str],
+    progress: Callable[[str], None],
+    cancelled: Callable[[], bool],
+) -> None:
     try:
-        folder = go_build.build(search.missing, env=env, progress=progress)
+        folder = go_build.build(search.missing, env=env, progress=progress, cancelled=cancelled)
     except BuildFailed as error:
         search.looked_at.append(f"Go build: {error}")
         return

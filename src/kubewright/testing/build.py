@@ -22,6 +22,7 @@ import os
 import re
 import selectors
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -140,11 +141,13 @@ def build(
     *,
     env: Mapping[str, str] | None = None,
     progress: Progress = say_to_stderr,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Path:
     """Build what is missing of `programs` into the cache and return the cache folder.
 
     A first build downloads several hundred megabytes and takes 5 to 10 minutes on two cores. Raises BuildFailed when
-    there are no Go modules, no Go, or the compiler or the network fails; what was built before that stays.
+    there are no Go modules, no Go, or the compiler or the network fails, InterruptedError within a second after
+    `cancelled()` has turned true; what was built before that stays.
     """
     env = os.environ if env is None else env
     modules = modules_dir()
@@ -158,6 +161,7 @@ def build(
     folder = cache_folder(wanted["kube-apiserver"], env)
     with FileLock(folder.parent / f".{folder.name}.lock").held(
         _LOCK_TIMEOUT_SECONDS,
+        cancelled=cancelled,
         on_wait=lambda: progress("another process is building the control plane; waiting for it"),
     ):
         present = cached(env)[1]
@@ -167,7 +171,7 @@ def build(
             folder.mkdir(parents=True, exist_ok=True)
             for number, program in enumerate(missing, 1):
                 label = f"[{number}/{len(missing)}] {program} {wanted[program]}"
-                _build_one(go, program, modules, wanted[program], folder, env, label, progress)
+                _build_one(go, program, modules, wanted[program], folder, env, label, progress, cancelled)
     return folder
 
 
@@ -180,6 +184,7 @@ def _build_one(
     env: Mapping[str, str],
     label: str,
     progress: Progress,
+    cancelled: Callable[[], bool],
 ) -> None:
     source = _SOURCES[program]
     target = folder / program
@@ -191,7 +196,7 @@ def _build_one(
     started = time.monotonic()
     progress(f"{label}: building")
     try:
-        code, output = _run(command, modules / source.folder, _go_env(env), label, progress)
+        code, output = _run(command, modules / source.folder, _go_env(env), label, progress, cancelled)
         if code != 0:
             raise BuildFailed(
                 f"{program} {version}",
@@ -245,13 +250,27 @@ def _go_env(env: Mapping[str, str]) -> dict[str, str]:
     return {**env, "CGO_ENABLED": "0", "GOWORK": "off"}
 
 
-def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], label: str, progress: Progress) -> tuple[int, str]:
+def _run(
+    command: Sequence[str],
+    cwd: Path,
+    env: Mapping[str, str],
+    label: str,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+) -> tuple[int, str]:
     """Run the compiler, saying now and then how far it is; return its exit code and last lines."""
     last: deque[str] = deque(maxlen=_OUTPUT_LINES)
     compiled = downloaded = 0
     started = said = time.monotonic()
     with (
-        subprocess.Popen(command, cwd=cwd, env=dict(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=dict(env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            process_group=0,  # so that the compilers below it can be ended with it
+        ) as process,
         selectors.DefaultSelector() as selector,
     ):
         assert process.stdout is not None
@@ -272,6 +291,8 @@ def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], label: str, 
                             compiled += 1
                         else:
                             last.append(text)
+                if cancelled():
+                    raise InterruptedError(f"{label}: the build was cancelled")
                 now = time.monotonic()
                 if now - said >= _HEARTBEAT_SECONDS:
                     said = now
@@ -279,7 +300,7 @@ def _run(command: Sequence[str], cwd: Path, env: Mapping[str, str], label: str, 
                     progress(f"{label}: {done}, {now - started:.0f} s")
             code = process.wait()
         except BaseException:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             raise
     return code, "\n".join([*last, rest.decode(errors="replace")]).strip()
 

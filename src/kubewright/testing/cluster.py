@@ -66,8 +66,8 @@ class ClusterStatus:
 
     `state` is "running" (the API server is ready and all programs run), "degraded" (something is not) or "dead" (its
     processes are gone, after a reboot say; `up` starts it anew, `down` forgets it). `kubeconfig` is the file to use,
-    `version` the server's ("v1.37.2", empty unless running), `ready_nodes` how many nodes are Ready, `started_at` when
-    it came up, `created` whether the call that returned this has started it.
+    `logs` the folder of the programs' logs, `version` the server's ("v1.37.2", empty unless it answers), `ready_nodes`
+    how many nodes are Ready, `started_at` when it came up, `created` whether the call that returned this started it.
     """
 
     name: str
@@ -75,6 +75,7 @@ class ClusterStatus:
     url: str
     kubeconfig: Path
     context: str
+    logs: Path
     version: str
     ready_nodes: int
     components: tuple[Component, ...]
@@ -90,6 +91,10 @@ class _State:
     components: dict[str, Process]
     kubeconfig: Path
     started_at: datetime.datetime
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "data" / "logs"
 
     def write(self) -> None:
         record = {
@@ -225,13 +230,13 @@ def _ensure_nodes(state: _State, nodes: int) -> None:
                 if time.monotonic() >= deadline:
                     raise ClusterError(
                         f"cluster {state.folder.name}: {nodes} nodes were not Ready within "
-                        f"{_NODES_TIMEOUT_SECONDS:g} s; see {state.folder / 'data' / 'logs'}"
+                        f"{_NODES_TIMEOUT_SECONDS:g} s; see {state.logs}"
                     )
                 time.sleep(_POLL_SECONDS)
         except RequestFailed as error:
             raise ClusterError(
                 f"cluster {state.folder.name} runs but does not answer ({error}); "
-                f"see {state.folder / 'data' / 'logs'}, or take it down and up again"
+                f"see {state.logs}, or take it down and up again"
             ) from error
 
 
@@ -276,6 +281,7 @@ def _status_of(state: _State, *, created: bool = False) -> ClusterStatus:
         url=state.access.url,
         kubeconfig=state.kubeconfig,
         context=state.access.name,
+        logs=state.logs,
         version=version,
         ready_nodes=ready,
         components=components,

@@ -128,7 +128,9 @@ class ControlPlane:
             raise RuntimeError("this control plane is already started")
         self._cancelled.clear()
         wanted = programs.needed(controllers=self.controllers, scheduler=self.scheduler, nodes=self._runs_kwok)
-        self._binaries = self._given_binaries or find_binaries(wanted, env=self._env, progress=self._progress)
+        self._binaries = self._given_binaries or find_binaries(
+            wanted, env=self._env, progress=self._progress, cancelled=self._cancelled.is_set
+        )
         self._check_cancelled()
         base = runtime_dir()
         sweep(base)

@@ -77,11 +77,17 @@ def newest_release(platform: tuple[str, str], index_url: str = INDEX_URL) -> Rel
     return max(releases, key=lambda release: version_key(release.version))
 
 
-def install(release: Release, store: Path, platform: tuple[str, str], progress: Callable[[str], None]) -> Path:
+def install(
+    release: Release,
+    store: Path,
+    platform: tuple[str, str],
+    progress: Callable[[str], None],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Path:
     """Download `release`, check it, unpack it into `store` and return its folder there.
 
-    A folder that is already there and complete is returned as it is. Raises DownloadFailed; the store then is as it
-    was.
+    A folder that is already there and complete is returned as it is. Raises DownloadFailed, or
+    InterruptedError once `cancelled()` is true; the store then is as it was.
     """
     folder = store / f"{release.version.removeprefix('v')}-{platform[0]}-{platform[1]}"
     if all((folder / program).is_file() for program in ENVTEST_PROGRAMS):
@@ -91,7 +97,7 @@ def install(release: Release, store: Path, platform: tuple[str, str], progress: 
     try:
         progress(f"downloading {release.url}")
         tarball = scratch / "envtest.tar.gz"
-        digest = _download(release.url, tarball)
+        digest = _download(release.url, tarball, cancelled)
         if digest != release.sha512.lower():
             raise DownloadFailed(
                 release.url, f"has SHA-512 {digest[:16]}..., the index says {release.sha512[:16]}...; not used"
@@ -108,7 +114,7 @@ def install(release: Release, store: Path, platform: tuple[str, str], progress: 
     return folder
 
 
-def _download(url: str, target: Path) -> str:
+def _download(url: str, target: Path, cancelled: Callable[[], bool]) -> str:
     digest = hashlib.sha512()
     try:
         with (
@@ -118,6 +124,10 @@ def _download(url: str, target: Path) -> str:
             while chunk := answer.read(_CHUNK_BYTES):
                 digest.update(chunk)
                 file.write(chunk)
+                if cancelled():
+                    raise InterruptedError(f"the download of {url} was cancelled")
+    except InterruptedError:
+        raise
     except (OSError, ValueError) as error:
         raise DownloadFailed(url, f"cannot be downloaded: {_reason(error)}") from error
     return digest.hexdigest()
