@@ -19,6 +19,8 @@ from kubewright.operator import Operator
 
 __all__ = ["LoadError", "load_module", "load_operator"]
 
+_OURS = Path(__file__).resolve().parents[1]
+
 
 class LoadError(Exception):
     """A target does not lead to an operator. The message has the target, the rule and the cure."""
@@ -86,8 +88,8 @@ def _where(error: BaseException, name: str) -> str:
     if isinstance(error, SyntaxError):
         return f" ({error.filename}:{error.lineno})"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
-    frames = [frame for frame in frames if Path(frame.filename).resolve() != Path(__file__).resolve()]
-    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    theirs = [frame for frame in frames if not Path(frame.filename).resolve().is_relative_to(_OURS)]
+    return f" ({theirs[-1].filename}:{theirs[-1].lineno})" if theirs else ""
 
 
 def load_operator(target: str, *, namespace: str | None = None) -> Operator:

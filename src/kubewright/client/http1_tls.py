@@ -8,6 +8,7 @@ explain, as it takes 60 ms.
 
 from __future__ import annotations
 
+import datetime
 import ssl
 from dataclasses import dataclass
 from typing import Final
@@ -35,12 +36,13 @@ _RENEW: Final = "renew the client certificate and key of this user in the kubeco
 
 @dataclass(frozen=True, slots=True)
 class CertificateFacts:
-    """What a certificate says of itself, as text: dates in UTC, names, issuer."""
+    """What a certificate says of itself, as text: dates in UTC, names, issuer. `is_current`: by its dates, now."""
 
     not_before: str
     not_after: str
     names: tuple[str, ...]
     issuer: str
+    is_current: bool = False
 
 
 def read_certificate(der: bytes) -> CertificateFacts | None:
@@ -59,9 +61,9 @@ def read_certificate(der: bytes) -> CertificateFacts | None:
     except (x509.ExtensionNotFound, ValueError):
         pass
     form = "%Y-%m-%d %H:%M:%S UTC"
-    return CertificateFacts(
-        certificate.not_valid_before_utc.strftime(form), certificate.not_valid_after_utc.strftime(form), names, issuer
-    )
+    begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    is_current = begin <= datetime.datetime.now(datetime.UTC) <= end
+    return CertificateFacts(begin.strftime(form), end.strftime(form), names, issuer, is_current)
 
 
 def verification_failed(
@@ -69,7 +71,12 @@ def verification_failed(
 ) -> TLSError:
     """Explain why the certificate of `server`, reached by the host name `name`, was not accepted."""
     code = error.verify_code
-    if code == _EXPIRED:
+    if code in (_EXPIRED, _NOT_YET_VALID) and facts is not None and facts.is_current:
+        # OpenSSL says which certificate of the chain, and `ssl` does not pass it on; it is not the server's own.
+        state = "has expired" if code == _EXPIRED else "is not valid yet"
+        cause = f"the authority of the server's certificate ({facts.issuer}) {state}"
+        cure = "renew the API server's authority and certificate, or set this machine's clock right"
+    elif code == _EXPIRED:
         when = f": it was valid until {facts.not_after}" if facts else ""
         cause = f"the server's certificate has expired{when}"
         cure = "renew the API server's certificate, or set this machine's clock right"
