@@ -144,7 +144,7 @@ class Builder:
         elif isinstance(core, str) or type(core).__name__ == "ForwardRef":
             cure = "define the class at the top level of its module"
         else:
-            cure = _REFUSED.get(name) or "declare a Model, a scalar, or Any"
+            cure = _REFUSED.get(name.partition("[")[0]) or "declare a Model, a scalar, or Any"
         self._problems.add(place, f"{name} has no schema", cure)
         return Node("broken", {})
 
@@ -152,7 +152,7 @@ class Builder:
         if set(arms) == {int, str}:
             return int_or_string()
         shown = " | ".join(map(name_of, arms))
-        cure = "declare a Model with one optional field for each case, or Annotated[Any, PreserveUnknown()]"
+        cure = "declare a Model with one optional field for each case, or Any"
         self._problems.add(place, f"{shown} has no structural schema: a field has one type", cure)
         return Node("broken", {})
 
@@ -175,7 +175,7 @@ class Builder:
             # What every Kubernetes API does with conditions: each type belongs to whoever reports it.
             spelled.markers.append(ListMap("type"))
         keyed = any(isinstance(marker, ListMap) for marker in spelled.markers)
-        below = uncorrelated or ("" if keyed else f"{place.owner}.{place.field}")
+        below = uncorrelated or ("" if keyed else f"{place.owner}.{place.field}".rstrip("."))
         item = self.node(wanted, place.below("[]"), below)
         return Node("list", {"type": "array", "items": item.schema}, item=item)
 

@@ -9,11 +9,12 @@ defaults to fill in. No annotation says which tool made the file: an upgrade of 
 
 from __future__ import annotations
 
+import sys
 from pathlib import PurePath
 from types import ModuleType
 from typing import Any, Final
 
-from ..model import Object, ResourceInfo, Unstructured
+from ..model import Object, Resource, ResourceInfo
 from .build import Builder
 from .columns import columns_of, scale_of
 from .docs import Sources
@@ -60,31 +61,34 @@ def crds_of_module(module: ModuleType) -> list[dict[str, Any]]:
 
 
 def kinds_of_module(module: ModuleType) -> list[tuple[type[Object], ...]]:
-    """The custom resources that a module defines or imports from beside it; the versions of a kind together.
+    """The custom resources that a module knows; the versions of a kind together.
 
-    "Beside it" is the same top-level package or, for a module outside of any package, the same folder: an operator's
-    module names the kinds of its `types` module, and not those of other people's operators that it watches.
+    These are the subclasses of Resource that it defines or names, and those that the modules know in turn from which it
+    takes its names: `operator.py` names a controller, and the controller's module the kind. Only modules beside this
+    one count, which are those of its top-level package or, outside of any package, of its folder: the kinds of other
+    people's operators that it watches are theirs to install. So are generated models, which are no Resources.
     """
     kinds: dict[tuple[str, str], dict[type[Object], None]] = {}
-    for value in vars(module).values():
-        if not isinstance(value, type) or not issubclass(value, Object) or issubclass(value, Unstructured):
-            continue
-        info: ResourceInfo | None = value.__dict__.get("__resource__")
-        if info is not None and info.group and _beside(module, value):
-            kinds.setdefault((info.group, info.kind), {})[value] = None
+    found = [module]
+    for each in found:
+        for value in list(vars(each).values()):
+            if isinstance(value, type) and issubclass(value, Resource):
+                info: ResourceInfo | None = value.__dict__.get("__resource__")
+                if info is not None and info.group and _beside(module, sys.modules.get(value.__module__)):
+                    kinds.setdefault((info.group, info.kind), {})[value] = None
+            home = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
+            if home is not None and home not in found and _beside(module, home):
+                found.append(home)
     return [tuple(versions) for versions in kinds.values()]
 
 
-def _beside(module: ModuleType, cls: type[Any]) -> bool:
-    import sys
-
-    if cls.__module__ == module.__name__:
-        return True
-    top = module.__name__.partition(".")[0]
-    if getattr(module, "__package__", None):
-        return cls.__module__.partition(".")[0] == top
-    here, there = getattr(module, "__file__", None), getattr(sys.modules.get(cls.__module__), "__file__", None)
-    return bool(here and there and PurePath(here).parent == PurePath(there).parent)
+def _beside(module: ModuleType, other: ModuleType | None) -> bool:
+    if other is None or other is module:
+        return other is module
+    if module.__package__:
+        return other.__name__.partition(".")[0] == module.__name__.partition(".")[0]
+    here, there = getattr(module, "__file__", None), getattr(other, "__file__", None)
+    return bool(here and there and not other.__package__ and PurePath(here).parent == PurePath(there).parent)
 
 
 def _crd(classes: tuple[type[Object], ...], builder: Builder, problems: Problems) -> dict[str, Any]:

@@ -30,6 +30,7 @@ import msgspec
 
 __all__ = ["ClassSource", "Sources", "description_of"]
 
+_OURS = ("kubewright.model.", "msgspec", "builtins", "typing")
 _KEEPS_ITS_LINE = re.compile(r"\s|[-*+|>#`]|\d+[.)]\s")
 
 
@@ -65,6 +66,8 @@ class Sources:
         """Docstring and `file:line` of a field, from the class nearest in the hierarchy that declares it."""
         line, doc = "", None
         for base in cls.__mro__:
+            if base.__module__.startswith(_OURS):
+                break  # its fields are described elsewhere, and its modules take time to parse
             source = self.of(base)
             declared = source.fields.get(name) if source else None
             if source is None or declared is None:

@@ -46,7 +46,7 @@ def nearest(given: str, known: Iterable[str], what: str) -> str:
 
 _ONLY_PYTHON: Final = re.compile(
     r"(?P<look>\(\?<?[=!])|(?P<back>\\[1-9]|\(\?P=)|(?P<atomic>\(\?>)|(?P<choice>\(\?\()|(?P<note>\(\?\#)"
-    r"|(?P<possessive>[*+?}]\+)|(?P<end>\\Z)"
+    r"|(?P<possessive>(?:[*+?]|\{\d+(?:,\d*)?\})\+)|(?P<end>\\Z)"
 )
 _ONLY_RE2: Final = re.compile(r"\\[pPzQEC]|\(\?<\w|\[\[:|\(\?[imsU-]*U")
 _NOT_IN_RE2: Final = {

@@ -18,6 +18,8 @@ __all__ = ["to_yaml"]
 
 _WIDTH: Final = 120
 _NOT_A_TEXT_ELSEWHERE: Final = re.compile(r"[-+.]?[0-9].*|[yn]|yes|no|on|off|true|false|null|~|[-+]?\.(inf|nan)", re.I)
+_BREAKS: Final = re.compile("[\r\x85\u2028\u2029\ufeff]")
+"""What some readers take for the end of a line, and others do not."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -27,7 +29,9 @@ class _Dumper(yaml.SafeDumper):
 
 def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     style = None
-    if "\n" in value and not any(line.endswith((" ", "\t")) for line in value.split("\n")):
+    if _BREAKS.search(value):
+        style = '"'
+    elif "\n" in value and not any(line.endswith((" ", "\t")) for line in value.split("\n")):
         style = "|"
     elif _NOT_A_TEXT_ELSEWHERE.fullmatch(value):
         style = "'"
