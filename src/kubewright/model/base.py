@@ -21,13 +21,40 @@ from __future__ import annotations
 
 import copy
 import sys
+import types
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, cast, dataclass_transform, get_origin, runtime_checkable
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Protocol,
+    Union,
+    cast,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    runtime_checkable,
+)
 
 import msgspec
 from msgspec import UNSET, StructMeta, UnsetType, field
+from typing_extensions import TypeAliasType
 
-__all__ = ["UNSET", "Always", "Model", "ModelMeta", "UnsetType", "WireType", "decode_hook", "encode_hook", "field"]
+__all__ = [
+    "UNSET",
+    "Always",
+    "Model",
+    "ModelMeta",
+    "UnsetType",
+    "WireType",
+    "decode_hook",
+    "encode_hook",
+    "field",
+    "model_fields",
+    "plain_type",
+    "takes_null",
+    "unresolved",
+]
 
 _FIELD = type(field())
 _OMITTED = (list, dict, set, frozenset)
@@ -140,3 +167,54 @@ class Model(msgspec.Struct, metaclass=ModelMeta):
 
     Declare a wire name that camelCase does not give with `x: str = field(name="clusterIP")`.
     """
+
+
+# -- what is known of a model's fields --------------------------------------------------------------------------------
+
+
+def model_fields(model: Any) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of a Model with their types resolved. Raises TypeError: an annotation names something unknown."""
+    try:
+        return msgspec.structs.fields(model)
+    except NameError as error:
+        raise unresolved(model, error) from None
+
+
+def unresolved(model: Any, error: NameError) -> TypeError:
+    """The error of a model whose annotations cannot be evaluated."""
+    return TypeError(
+        f"{model.__name__}: an annotation of it, or of a model inside it, names {error.name!r}, which is not known at "
+        "run time; define or import it at the top of the module, not in a function and not under TYPE_CHECKING"
+    )
+
+
+def plain_type(wanted: Any, *, unions: bool = True) -> tuple[Any, tuple[Any, ...]]:
+    """A type without what surrounds it (`Annotated`, aliases, `| None`, `| UnsetType`), and the markers it had.
+
+    A union of several other types is `Any`; with `unions=False` all unions stay as they are.
+    """
+    markers: tuple[Any, ...] = ()
+    while True:
+        origin = get_origin(wanted)
+        if origin is Annotated:
+            wanted, *more = get_args(wanted)
+            markers += tuple(more)
+        elif unions and origin in (Union, types.UnionType):
+            arms = [arm for arm in get_args(wanted) if arm not in (type(None), UnsetType)]
+            if len(arms) != 1:
+                return Any, markers
+            wanted = arms[0]
+        elif isinstance(wanted, TypeAliasType):
+            wanted = wanted.__value__
+        else:
+            return wanted, markers
+
+
+def takes_null(wanted: Any) -> bool:
+    """Whether null is a value of the type."""
+    plain, _ = plain_type(wanted, unions=False)
+    return plain in (Any, object, type(None)) or any(takes_null(arm) for arm in _arms(plain))
+
+
+def _arms(wanted: Any) -> tuple[Any, ...]:
+    return get_args(wanted) if get_origin(wanted) in (Union, types.UnionType) else ()

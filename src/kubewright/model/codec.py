@@ -10,15 +10,24 @@ does not know, and they cost nothing: the cache hands out the bytes that it keep
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
 import orjson
 
-from .base import UNSET, Model, decode_hook, encode_hook
+from .base import (
+    UNSET,
+    Model,
+    UnsetType,
+    decode_hook,
+    encode_hook,
+    model_fields,
+    plain_type,
+    takes_null,
+    unresolved,
+)
+from .lenient import fit
 from .meta import ObjectMeta
 from .resource import Object, info_of
 from .unstructured import Unstructured
@@ -27,7 +36,6 @@ __all__ = ["DecodeError", "clone", "decode", "encode", "from_dict", "origin_of",
 
 T = TypeVar("T")
 _ENCODER = msgspec.json.Encoder(enc_hook=encode_hook)
-_META_DECODER = msgspec.json.Decoder(ObjectMeta, dec_hook=decode_hook)
 
 
 class DecodeError(ValueError):
@@ -66,7 +74,10 @@ def decode(cls: type[T], data: bytes) -> T:
 
 
 def _make_decoder(cls: type[Any]) -> Callable[[bytes], Any]:
-    decoder = msgspec.json.Decoder(cls, dec_hook=decode_hook).decode
+    try:
+        decoder = msgspec.json.Decoder(cls, dec_hook=decode_hook).decode
+    except NameError as error:
+        raise unresolved(cls, error) from None
     if isinstance(cls, msgspec.StructMeta):
         cast("Any", cls).__decoder__ = decoder
     return decoder
@@ -88,31 +99,50 @@ def encode(obj: Model, *, status: bool = True) -> bytes:
     if isinstance(obj, Unstructured):
         return _encode_unstructured(obj, status)
     parts = [b'{"apiVersion":%b,"kind":%b' % (_ENCODER.encode(info.api_version), _ENCODER.encode(info.kind))]
-    cls = type(obj)
-    required = _required(cls)
-    for attribute, name in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True):
-        value = getattr(obj, attribute)
-        if value is None or value is UNSET or (attribute == "status" and not status):
-            continue
-        if attribute not in required and isinstance(value, list | dict) and not value:
+    for part in type(obj).__dict__.get("__parts__") or _make_parts(type(obj)):
+        value = getattr(obj, part.attribute)
+        if part.is_left_out(value) or (not status and part.attribute == "status"):
             continue
         data = _ENCODER.encode(value)
-        if data == b"{}" and isinstance(value, Model) and attribute not in required:
-            continue
-        parts.append(b'"%b":%b' % (name.encode(), data))
+        if data != b"{}" or part.sends_empty:
+            parts.append(part.prefix + data)
     return b",".join(parts) + b"}"
 
 
-def _required(cls: type[Object]) -> frozenset[str]:
-    known = cls.__dict__.get("__required__")
-    if known is None:
-        known = frozenset(
-            f.name
-            for f in msgspec.structs.fields(cls)
-            if (f.name == "spec" and f.default is UNSET) or f.default is f.default_factory is msgspec.NODEFAULT
+class _Part(NamedTuple):
+    """How a field of an Object is sent."""
+
+    attribute: str
+    prefix: bytes
+    default: Any
+    sends_null: bool
+    sends_empty: bool
+
+    def is_left_out(self, value: Any) -> bool:
+        if value is UNSET or value is None:
+            return value is UNSET or not self.sends_null
+        if isinstance(value, list | dict):
+            return not value and not self.sends_empty
+        return value == self.default and type(value) is type(self.default)
+
+
+def _make_parts(cls: type[Object]) -> tuple[_Part, ...]:
+    parts: list[_Part] = []
+    for each in model_fields(cls):
+        can_be_absent = each.default is UNSET and UnsetType in get_args(plain_type(each.type, unions=False)[0])
+        is_model = isinstance(plain_type(each.type)[0], msgspec.StructMeta)
+        parts.append(
+            _Part(
+                each.name,
+                b"%b:" % _ENCODER.encode(each.encode_name),
+                each.default,
+                sends_null=takes_null(each.type) and (each.required or can_be_absent),
+                sends_empty=each.required or (is_model and each.name not in ("metadata", "status")),
+            )
         )
-        cast("Any", cls).__required__ = known
-    return cast("frozenset[str]", known)
+    made = tuple(parts)
+    cast("Any", cls).__parts__ = made
+    return made
 
 
 def to_dict(obj: Model) -> dict[str, Any]:
@@ -145,10 +175,22 @@ def _decode_unstructured(cls: type[Unstructured], data: bytes) -> Unstructured:
         raise DecodeError(cls.__name__, "$", f"Expected `object`, got `{type(content).__name__}`")
     content.pop("apiVersion", None)
     content.pop("kind", None)
-    metadata = content.pop("metadata", None) or {}
-    obj = cls(metadata=_META_DECODER.decode(orjson.dumps(_without_nulls(metadata))), content=content)
+    obj = cls(metadata=_decode_metadata(cls, content.pop("metadata", None)), content=content)
     obj.__dict__["_origin"] = data
     return obj
+
+
+def _decode_metadata(cls: type[Unstructured], metadata: Any) -> ObjectMeta:
+    if metadata is None:
+        return ObjectMeta()
+    try:
+        return msgspec.convert(metadata, ObjectMeta)
+    except msgspec.ValidationError:
+        pass
+    try:
+        return msgspec.convert(fit(ObjectMeta, metadata), ObjectMeta)
+    except msgspec.ValidationError as error:
+        raise _decode_error(cls, error, "$.metadata") from None
 
 
 def _encode_unstructured(obj: Unstructured, status: bool) -> bytes:
@@ -158,73 +200,18 @@ def _encode_unstructured(obj: Unstructured, status: bool) -> bytes:
     return _ENCODER.encode({"apiVersion": obj.api_version, "kind": obj.kind, "metadata": obj.metadata, **content})
 
 
-# -- the second pass --------------------------------------------------------------------------------------------------
+# -- errors, and the second pass --------------------------------------------------------------------------------------
 
 
 def _lenient(cls: type[Any], data: bytes, first: msgspec.ValidationError) -> Any:
     try:
-        return msgspec.convert(_fit(cls, orjson.loads(data)), cls, dec_hook=decode_hook)
+        return msgspec.convert(fit(cls, orjson.loads(data)), cls, dec_hook=decode_hook)
     except msgspec.ValidationError as error:
         raise _decode_error(cls, error) from None
     except orjson.JSONDecodeError:
         raise _decode_error(cls, first) from None
 
 
-def _decode_error(cls: type[Any], error: msgspec.ValidationError) -> DecodeError:
+def _decode_error(cls: type[Any], error: msgspec.ValidationError, within: str = "$") -> DecodeError:
     rule, _, path = str(error).partition(" - at `")
-    return DecodeError(cls.__name__, path.rstrip("`"), rule)
-
-
-def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: item for name, item in value.items() if item is not None}
-
-
-_ZERO: dict[Any, Any] = {str: "", int: 0, float: 0.0, bool: False}
-
-
-def _fit(wanted: Any, value: Any) -> Any:
-    """Drop nulls that `wanted` has no room for, and fill required fields that are absent with Go's zero values."""
-    origin = get_origin(wanted)
-    if origin in (Union, types.UnionType):
-        arms = [arm for arm in get_args(wanted) if arm not in (type(None), msgspec.UnsetType)]
-        return _fit(arms[0], value) if len(arms) == 1 and value is not None else value
-    if origin is list and isinstance(value, list):
-        (item,) = get_args(wanted) or (Any,)
-        return [_fit(item, each) for each in value]
-    if origin is dict and isinstance(value, dict):
-        _, item = get_args(wanted) or (Any, Any)
-        return {name: _fit(item, each) for name, each in value.items()}
-    if isinstance(wanted, msgspec.StructMeta) and isinstance(value, dict):
-        return _fit_struct(wanted, value)
-    return value
-
-
-def _fit_struct(wanted: Any, value: dict[str, Any]) -> dict[str, Any]:
-    fitted = dict(value)
-    for f in msgspec.structs.fields(wanted):
-        present = fitted.get(f.encode_name)
-        if present is None:
-            if f.encode_name in fitted and not _takes_null(f.type):
-                del fitted[f.encode_name]
-            if f.required and f.encode_name not in fitted and (zero := _zero(f.type)) is not UNSET:
-                fitted[f.encode_name] = zero
-        else:
-            fitted[f.encode_name] = _fit(f.type, present)
-    return fitted
-
-
-def _takes_null(wanted: Any) -> bool:
-    return wanted is Any or type(None) in get_args(wanted) or wanted is type(None)
-
-
-def _zero(wanted: Any) -> Any:
-    if wanted in _ZERO:
-        return _ZERO[wanted]
-    origin = get_origin(wanted)
-    if origin in (list, dict):
-        return origin()
-    if isinstance(wanted, msgspec.StructMeta):
-        return _fit_struct(wanted, {})
-    if wanted is datetime:
-        return datetime.fromtimestamp(0, UTC)
-    return UNSET
+    return DecodeError(cls.__name__, within + path.rstrip("`").removeprefix("$"), rule)

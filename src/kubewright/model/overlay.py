@@ -21,14 +21,14 @@ items (conditions by type).
 
 from __future__ import annotations
 
-import types
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
+from typing import Any, Final, NamedTuple, get_args, get_origin
 
 import msgspec
 import orjson
 
+from .base import model_fields, plain_type
 from .codec import decode, origin_of, to_dict
 from .patch import same_json
 from .resource import Object
@@ -175,31 +175,14 @@ def _fields(model: Any) -> dict[str, _Field]:
     """What is known of the fields of a model, by their names on the wire."""
     named: Mapping[str, tuple[str, ...]] = getattr(model, "__list_map_keys__", {})
     found: dict[str, _Field] = {}
-    for each in msgspec.structs.fields(model):
-        wanted, markers = _plain(each.type)
+    for each in model_fields(model):
+        wanted, markers = plain_type(each.type)
         marked = next((marker.keys for marker in markers if isinstance(getattr(marker, "keys", None), tuple)), ())
         found[each.encode_name] = _Field(wanted, tuple(named.get(each.encode_name, marked)))
     return found
 
 
-def _plain(wanted: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type without `Annotated` and `| None`, and the markers it had."""
-    markers: tuple[Any, ...] = ()
-    while True:
-        origin = get_origin(wanted)
-        if origin is Annotated:
-            wanted, *more = get_args(wanted)
-            markers += tuple(more)
-        elif origin in (Union, types.UnionType):
-            arms = [arm for arm in get_args(wanted) if arm not in (type(None), msgspec.UnsetType)]
-            if len(arms) != 1:
-                return Any, markers
-            wanted = arms[0]
-        else:
-            return wanted, markers
-
-
 def _items(wanted: Any) -> Any:
     """The type of the items of a list type, or of the values of a dictionary type."""
     arguments = get_args(wanted)
-    return _plain(arguments[-1])[0] if get_origin(wanted) in (list, dict) and arguments else Any
+    return plain_type(arguments[-1])[0] if get_origin(wanted) in (list, dict) and arguments else Any

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
 import msgspec
 from typing_extensions import TypeVar
 
-from .base import UNSET, Model, field
+from .base import UNSET, Model, field, model_fields
 from .gvk import GroupVersionKind, GroupVersionResource, Key, join_api_version
 from .meta import ObjectMeta
 
@@ -165,7 +165,7 @@ def _empty(cls: type[Object], name: str) -> Any:
 def _part_types(cls: type[Object]) -> dict[str, Any]:
     known = cls.__dict__.get("__part_types__")
     if known is None:
-        known = {f.name: f.type for f in msgspec.structs.fields(cls) if f.name in ("spec", "status")}
+        known = {f.name: f.type for f in model_fields(cls) if f.name in ("spec", "status")}
         cls.__part_types__ = known  # type: ignore[attr-defined]
     return cast("dict[str, Any]", known)
 
