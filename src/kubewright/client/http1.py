@@ -19,10 +19,11 @@ import ssl
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from .http1_answer import HeaderNames, StreamReader
-from .http1_connection import Connection, Exchange, StaleConnection
+from .http1_answer import StreamReader
+from .http1_connection import Connection, StaleConnection
 from .http1_deadlines import Deadlines
 from .http1_dial import Dialer
+from .http1_exchange import Exchange
 from .http1_pool import Pool
 from .http1_request import RequestEncoder
 from .transport import Headers, Limits, Response, TransportClosed
@@ -63,7 +64,6 @@ class Http1Transport:
             connect_seconds=self._limits.connect_seconds,
         )
         self._encoder = RequestEncoder(parts.netloc.rpartition("@")[2], gzip=gzip)
-        self._names = HeaderNames()
         self._parts: _Parts | None = None
         self._is_closed = False
 
@@ -80,15 +80,7 @@ class Http1Transport:
         data = self._encoder.encode(method, target, headers, body)
         if timeout_seconds is None:
             timeout_seconds = self._limits.request_seconds
-        parts = self._running()
-        exchange = Exchange(method, target, parts.loop.time() + timeout_seconds, timeout_seconds)
-        try:
-            return await self._exchange(parts.requests, data, exchange, None)
-        except StaleConnection:
-            if method not in _SAFE:
-                raise
-        parts.requests.drop_idle()
-        return await self._exchange(parts.requests, data, exchange, None)
+        return await self._run(self._running().requests, data, method, target, timeout_seconds)
 
     async def stream(
         self,
@@ -105,20 +97,12 @@ class Http1Transport:
         if method == "HEAD":
             raise ValueError("method 'HEAD' cannot be streamed: its answer has no body; use request")
         data = self._encoder.encode(method, target, headers, body, streaming=True)
-        timeout_seconds = self._limits.request_seconds
-        parts = self._running()
-        exchange = Exchange(method, target, parts.loop.time() + timeout_seconds, timeout_seconds, idle_seconds)
 
         def reader() -> StreamReader:
-            return StreamReader(self._names, self._limits, on_line, on_response)
+            return StreamReader(self._limits, on_line, on_response)
 
-        try:
-            return await self._exchange(parts.streams, data, exchange, reader())
-        except StaleConnection:
-            if method not in _SAFE:
-                raise
-        parts.streams.drop_idle()
-        return await self._exchange(parts.streams, data, exchange, reader())
+        pool = self._running().streams
+        return await self._run(pool, data, method, target, self._limits.request_seconds, reader, idle_seconds)
 
     async def close(self) -> None:
         """See Transport.close."""
@@ -130,16 +114,33 @@ class Http1Transport:
         await parts.streams.close()
         parts.deadlines.stop()
 
-    async def _exchange(self, pool: Pool, data: bytes, exchange: Exchange, stream: StreamReader | None) -> Response:
-        connection = pool.take()
-        while connection is None or not connection.is_open:  # it may have been closed between the pool and here
-            connection = await pool.acquire(exchange.deadline, exchange.timeout_seconds)
-        waiter = connection.send(data, exchange, stream)
-        try:
-            return await waiter
-        except asyncio.CancelledError:
-            connection.cancel(waiter)
-            raise
+    async def _run(
+        self,
+        pool: Pool,
+        data: bytes,
+        method: str,
+        target: str,
+        timeout_seconds: float,
+        reader: Callable[[], StreamReader] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Response:
+        loop = pool.loop
+        deadline = loop.time() + timeout_seconds
+        is_second = False
+        while True:
+            stream = None if reader is None else reader()
+            exchange = Exchange(loop, data, method, target, deadline, timeout_seconds, stream, idle_seconds)
+            pool.submit(exchange)
+            try:
+                return await exchange.future
+            except StaleConnection:
+                if is_second or method not in _SAFE:
+                    raise
+                is_second = True
+                pool.drop_idle()
+            except asyncio.CancelledError:
+                exchange.cancel()
+                raise
 
     def _running(self) -> _Parts:
         parts = self._parts
@@ -155,7 +156,7 @@ class Http1Transport:
         return parts
 
     async def _dial(self, pool: Pool) -> Connection:
-        return await self._dialer.dial(lambda: Connection(self._dialer.server, self._limits, pool, self._names))
+        return await self._dialer.dial(lambda: Connection(self._dialer.server, self._limits, pool))
 
     def _closed(self) -> TransportClosed:
         server = self._dialer.server
@@ -171,8 +172,7 @@ class _Parts:
         limits, server, dial = transport._limits, transport._dialer.server, transport._dial
         self.loop = loop
         self.deadlines = Deadlines(loop)
-        idle = limits.idle_seconds
         self.requests = Pool(
-            server, "connections", "max_connections", limits.max_connections, idle, self.deadlines, dial
+            server, limits.max_connections, "max_connections", limits.idle_seconds, self.deadlines, dial
         )
-        self.streams = Pool(server, "streams", "max_streams", limits.max_streams, idle, self.deadlines, dial)
+        self.streams = Pool(server, limits.max_streams, "max_streams", limits.idle_seconds, self.deadlines, dial)

@@ -14,25 +14,49 @@ answer to the next request (response smuggling).
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import httptools
 
 from .http1_lines import BadFraming, ChunkedLines, PlainLines, TooLarge
 from .transport import Limits, Response
 
-_MAX_KNOWN_NAMES = 512
+_BRACE = ord("{")
 _INFLATE_STEP_BYTES = 1 << 20
 
 
-class HeaderNames(dict[bytes, str]):
-    """Header names as servers send them, to lower-case strings; one for a transport, as they are always the same."""
+class AnswerHeaders(Mapping[str, str]):
+    """The headers of an answer: lower-case names, values of a repeated name joined by ", ".
 
-    def __missing__(self, name: bytes) -> str:
-        known = name.decode("latin-1").lower()
-        if len(self) < _MAX_KNOWN_NAMES:
-            self[name] = known
-        return known
+    Decoded when first looked at, as those of most answers never are; that is a tenth of the cost of reading one.
+    """
+
+    __slots__ = ("_decoded", "_raw")
+
+    def __init__(self, raw: list[tuple[bytes, bytes]]) -> None:
+        self._raw = raw
+        self._decoded: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> str:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
+
+    def _all(self) -> dict[str, str]:
+        found = self._decoded
+        if found is None:
+            found = self._decoded = {}
+            for raw_name, raw_value in self._raw:
+                name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+                found[name] = f"{found[name]}, {value}" if name in found else value
+        return found
 
 
 class AnswerReader:
@@ -44,8 +68,7 @@ class AnswerReader:
 
     is_streaming = False
 
-    def __init__(self, names: HeaderNames, limits: Limits) -> None:
-        self._names = names
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._parser = httptools.HttpResponseParser(self)
         self.response: Response | None = None
@@ -53,7 +76,7 @@ class AnswerReader:
         self._head_only = False
         self._in_body = False
         self._is_spoilt = False
-        self._headers: dict[str, str] = {}
+        self._headers: list[tuple[bytes, bytes]] = []
         self._parts: list[bytes] = []
         self._head_bytes = 0
         self._body_bytes = 0
@@ -76,7 +99,7 @@ class AnswerReader:
         except httptools.HttpParserUpgrade:
             raise BadFraming("the server switches to another protocol") from None
         if self.response is not None:
-            self._finish(self.response)
+            self._finish()
             return True
         if self._body_bytes > self._limits.max_body_bytes:
             raise TooLarge("body", "max_body_bytes", self._limits.max_body_bytes)
@@ -88,17 +111,21 @@ class AnswerReader:
 
     def feed_eof(self) -> bool:
         """Say that the connection has ended; return whether that completes the answer (one without any length)."""
-        if self._in_body and length_of(self._headers) is None and not is_chunked(self._headers):
-            self._finish(self._complete(self._parser.get_status_code()))
-            self.is_reusable = False
-            return True
-        return False
+        head = self.head()
+        if head is None or is_chunked(head.headers) or length_of(head.headers) is not None:
+            return False
+        self._complete(head.status)
+        self._finish()
+        self.is_reusable = False
+        return True
 
     def head(self) -> Response | None:
         """Return the answer without its body once its head, not that of an interim answer, is in."""
         if self.response is not None:
             return self.response
-        return Response(self._parser.get_status_code(), self._headers, b"") if self._in_body else None
+        if not self._in_body:
+            return None
+        return Response(self._parser.get_status_code(), AnswerHeaders(self._headers), b"")
 
     def keeps_alive(self) -> bool:
         """Return whether the head allows for another request on this connection."""
@@ -111,10 +138,7 @@ class AnswerReader:
             self._is_spoilt = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        key = self._names[name]
-        headers = self._headers
-        text = value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        self._headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -138,26 +162,29 @@ class AnswerReader:
             return
         status = self._parser.get_status_code()
         if status < 200:  # RFC 9110, 15.2: interim answers may be ignored
-            self._headers = {}
+            self._headers = []
             return
         self.is_reusable = self._parser.should_keep_alive()
         self._complete(status)
 
-    def _complete(self, status: int) -> Response:
+    def _complete(self, status: int) -> None:
         parts = self._parts
         body = parts[0] if len(parts) == 1 else b"".join(parts)
-        response = self.response = Response(status, self._headers, body)
+        self.response = Response(status, AnswerHeaders(self._headers), body)
         # New ones at once, so that nothing that follows can reach into the answer.
-        self._headers = {}
+        self._headers = []
         self._parts = []
-        return response
 
-    def _finish(self, response: Response) -> None:
+    def _finish(self) -> None:
+        response = self.response
         if self._is_spoilt:
             self.is_reusable = False
-        if "content-encoding" in response.headers and response.body:
-            body = _decoded(response.headers["content-encoding"], response.body, self._limits.max_body_bytes)
-            self.response = response._replace(body=body)
+        # Objects and lists start with a brace, so that nothing but them costs a look at the headers.
+        if response is not None and response.body and response.body[0] != _BRACE:
+            coding = response.headers.get("content-encoding", "identity").lower()
+            if coding != "identity":
+                body = _decoded(coding, response.body, self._limits.max_body_bytes)
+                self.response = response._replace(body=body)
 
 
 class StreamReader:
@@ -169,7 +196,6 @@ class StreamReader:
 
     def __init__(
         self,
-        names: HeaderNames,
         limits: Limits,
         on_line: Callable[[bytes], None],
         on_response: Callable[[Response], None] | None,
@@ -180,7 +206,7 @@ class StreamReader:
         self._max_line_bytes = limits.max_line_bytes
         self._on_line = on_line
         self._on_response = on_response
-        self._answer = AnswerReader(names, limits)
+        self._answer = AnswerReader(limits)
         self._collects = False
         self._tail = b""  # of the head so far: what its end may begin with
         self._lines: ChunkedLines | PlainLines | None = None
@@ -264,7 +290,7 @@ def length_of(headers: Mapping[str, str]) -> int | None:
 
 def _decoded(coding: str, body: bytes, max_bytes: int) -> bytes:
     """Decompress gzip, in steps, so that a small body cannot become one without bounds."""
-    if coding.lower() not in ("gzip", "x-gzip"):
+    if coding not in ("gzip", "x-gzip"):
         raise BadFraming(f"content-encoding {coding!r} was not asked for")
     parts: list[bytes] = []
     size = 0

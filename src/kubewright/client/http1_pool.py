@@ -1,16 +1,18 @@
-"""The connections to one server: a bounded number of them, and a queue for who finds them busy.
+"""The connections to one server: a bounded number of them, and a queue of exchanges for when all are busy.
 
-Owns who gets which connection. It knows neither HTTP nor TLS: connections are made by a function that it is given.
+Owns which exchange gets which connection. It knows neither HTTP nor TLS: connections are made by a function that it is
+given.
 
-Connections are dialled by tasks of the pool, not by the caller who needs one, and whichever is ready first goes to whom
-has waited longest: a connection given back, or a new one. So a slow dial delays nobody who could have had another,
-and a cancelled caller does not throw a handshake away. The free connection used last is used next, so that those not
-needed grow old and are closed.
+Connections are dialled by tasks of the pool, not by the caller who needs one, and whichever is ready first takes the
+exchange that has waited longest: a connection given back, or a new one. So a slow dial delays nobody who could have
+had another, and a cancelled caller does not throw a handshake away. The free connection used last is used next, so
+that those not needed grow old and are closed.
 
-| number                       | meaning                                                                  |
-|------------------------------|--------------------------------------------------------------------------|
-| `_open` + `_dials` <= cap     | what exists or is coming                                                 |
-| dials started                | one for each waiter that no running dial will serve, as long as cap allows |
+| quantity                      | rule                                                                       |
+|-------------------------------|----------------------------------------------------------------------------|
+| `_open` + `_dials`            | at most `cap`                                                              |
+| `_idle`                       | a part of `_open`; empty while anything waits                              |
+| dials                         | one for each waiting exchange, as long as `cap` allows                     |
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from math import inf
+from typing import Literal
 
 from .http1_connection import Connection
 from .http1_deadlines import Deadlines
+from .http1_exchange import Exchange
 from .transport import RequestTimeout, TransportClosed, TransportError
 
 Dial = Callable[["Pool"], Awaitable[Connection]]
@@ -29,66 +32,76 @@ Dial = Callable[["Pool"], Awaitable[Connection]]
 
 
 class Pool:
-    """A bounded pool.
+    """A bounded pool. Everything is called from the loop's own thread.
 
-    Expected flow: `take`, and if that gives none `await acquire`; the connection comes back by itself when its exchange
-    is over (`release`) or when it is closed (`lost`).
+    Expected flow: `submit` an exchange and await its future. The connection comes back by itself when its exchange is
+    over (`release`), or goes when it is closed (`lost`).
 
     Guarantees:
     G1 there are never more than `cap` connections, dials included.
-    G2 who calls `acquire` first is served first; `take` gives nothing while somebody waits.
-    G3 a connection is given to one caller at a time.
+    G2 exchanges are sent in the order in which they were submitted.
+    G3 a connection carries one exchange at a time.
+    G4 every submitted exchange ends: by its answer, its deadline, the error of a dial, or `close`.
 
-    Cancellation: a cancelled `acquire` has taken nothing; a connection that it was just given goes to the next.
+    Cancellation: an exchange that is cancelled while it waits has cost nobody anything.
     """
 
     def __init__(
-        self, server: str, noun: str, limit: str, cap: int, idle_seconds: float, deadlines: Deadlines, dial: Dial
+        self,
+        server: str,
+        cap: int,
+        cap_name: str,
+        idle_seconds: float,
+        deadlines: Deadlines,
+        dial: Dial,
     ) -> None:
         self._server = server
-        self._noun = noun
-        self._limit = limit
         self._cap = cap
+        self._cap_name = cap_name
         self._idle_seconds = idle_seconds
         self._deadlines = deadlines
         self._dial = dial
-        self._loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._open: set[Connection] = set()
         self._idle: list[Connection] = []
         self._dials: set[asyncio.Task[None]] = set()
-        self._waiters: OrderedDict[_Waiter, None] = OrderedDict()
+        self._waiting: OrderedDict[Exchange, None] = OrderedDict()
         self._is_closed = False
         self._emptied: asyncio.Future[None] | None = None
 
-    def take(self) -> Connection | None:
-        """Return a free connection if there is one and nobody waits."""
-        while self._idle and not self._waiters:
-            connection = self._idle.pop()
+    def submit(self, exchange: Exchange) -> None:
+        """Send an exchange on a free connection, or queue it until there is one."""
+        idle = self._idle
+        while idle:
+            connection = idle.pop()
             if connection.is_open:
-                return connection
-        return None
-
-    async def acquire(self, deadline: float, timeout_seconds: float) -> Connection:
-        """Wait for a connection until `deadline` (on the loop's clock).
-
-        Raises what the dial raised, RequestTimeout, or TransportClosed.
-        """
+                connection.send(exchange)
+                return
         if self._is_closed:
-            raise self._closed()
-        waiter = _Waiter(self, deadline, timeout_seconds)
-        self._waiters[waiter] = None
-        self._deadlines.add(waiter)
-        self._serve()
-        try:
-            return await waiter.future
-        except asyncio.CancelledError:
-            future = waiter.future
-            if future.done() and not future.cancelled() and future.exception() is None:
-                self.release(future.result())
-            raise
-        finally:
-            self._waiters.pop(waiter, None)
-            self._deadlines.discard(waiter)
+            exchange.fail(self._closed("wait"))
+            return
+        exchange.holder = self
+        self._waiting[exchange] = None
+        self._deadlines.add(exchange)
+        self._dial_more()
+
+    def let_go(self, exchange: Exchange) -> None:
+        """Forget a waiting exchange."""
+        self._waiting.pop(exchange, None)
+        self._deadlines.discard(exchange)
+
+    def overdue(self, exchange: Exchange) -> None:
+        """End a waiting exchange: no connection came in time."""
+        self.let_go(exchange)
+        exchange.fail(
+            RequestTimeout(
+                self._server,
+                "wait",
+                f"{exchange}: no free connection within {exchange.timeout_seconds:g} s ({len(self._open)} of at most"
+                f" {self._cap} in use, {len(self._dials)} being made, {len(self._waiting)} more requests wait)",
+                f"raise Limits.{self._cap_name}, or allow more with timeout_seconds",
+            )
+        )
 
     def drop_idle(self) -> None:
         """Close the free connections: one of them has turned out to be closed by the server, so others will be."""
@@ -97,15 +110,15 @@ class Pool:
             connection.abort()
 
     def release(self, connection: Connection) -> None:
-        """Take a connection back whose exchange is over (or that was not used)."""
+        """Use a connection for the next exchange, or keep it."""
         if self._is_closed or not connection.is_open:
             connection.abort()
-            return
-        connection.due_at = due_at = self._loop.time() + self._idle_seconds
-        self._deadlines.arm(due_at)
-        self._idle.append(connection)
-        if self._waiters:
-            self._serve()
+        elif self._waiting:
+            connection.send(self._next())
+        else:
+            connection.due_at = due_at = self.loop.time() + self._idle_seconds
+            self._deadlines.arm(due_at)
+            self._idle.append(connection)
 
     def lost(self, connection: Connection) -> None:
         """Forget a connection that is closed."""
@@ -113,7 +126,7 @@ class Pool:
         self._deadlines.discard(connection)
         if connection in self._idle:
             self._idle.remove(connection)
-        self._serve()
+        self._dial_more()
         self._check_emptied()
 
     def arm(self, due_at: float) -> None:
@@ -121,32 +134,28 @@ class Pool:
         self._deadlines.arm(due_at)
 
     async def close(self) -> None:
-        """End everything: those who wait get TransportClosed, exchanges too; return when all sockets are closed."""
+        """End all exchanges with TransportClosed; return when all sockets are closed and all dials over."""
         self._is_closed = True
-        for waiter in list(self._waiters):
-            waiter.fail(self._closed())
+        while self._waiting:
+            self._next().fail(self._closed("wait"))
         for task in self._dials:
             task.cancel()
         for connection in list(self._open):
-            connection.fail(TransportClosed(self._server, "response", "the transport was closed by this program"))
+            connection.fail(self._closed("response"))
         while self._open or self._dials:
             if self._emptied is None or self._emptied.done():
-                self._emptied = self._loop.create_future()
+                self._emptied = self.loop.create_future()
             # Shielded: two callers may wait, and one of them be cancelled.
             await asyncio.shield(self._emptied)
 
-    def _serve(self) -> None:
-        """Give free connections to those who wait, and dial for those who are left."""
-        while self._waiters and self._idle:
-            connection = self._idle.pop()
-            if connection.is_open:
-                waiter, _ = self._waiters.popitem(last=False)
-                if not waiter.give(connection):
-                    self._idle.append(connection)
-        while len(self._waiters) > len(self._dials) and len(self._open) + len(self._dials) < self._cap:
-            if self._is_closed:
-                return
-            task = self._loop.create_task(self._run_dial(), name=f"kubewright: dial {self._server}")
+    def _next(self) -> Exchange:
+        exchange, _ = self._waiting.popitem(last=False)
+        self._deadlines.discard(exchange)
+        return exchange
+
+    def _dial_more(self) -> None:
+        while len(self._waiting) > len(self._dials) and len(self._open) + len(self._dials) < self._cap:
+            task = self.loop.create_task(self._run_dial(), name=f"kubewright: dial {self._server}")
             self._dials.add(task)
             task.add_done_callback(self._dial_done)
 
@@ -154,69 +163,27 @@ class Pool:
         try:
             connection = await self._dial(self)
         except TransportError as error:
-            while self._waiters:
-                waiter, _ = self._waiters.popitem(last=False)
-                if waiter.fail(error):
-                    break
+            if self._waiting:
+                self._next().fail(error)
             return
-        self._open.add(connection)
-        self._deadlines.add(connection)
-        self.release(connection)
+        if connection.is_open:
+            self._open.add(connection)
+            self._deadlines.add(connection)
+            self.release(connection)
+        elif self._waiting:  # to dial again would be a loop, as long as the server closes what it accepts
+            exchange = self._next()
+            exchange.fail(connection.loss_of(exchange))
 
     def _dial_done(self, task: asyncio.Task[None]) -> None:
         self._dials.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            # Not a TransportError, so a defect; whoever waits longest has to hear of it.
-            while self._waiters and not self._waiters.popitem(last=False)[0].fail(error):
-                pass
-        self._serve()
+        if not task.cancelled() and (error := task.exception()) is not None and self._waiting:
+            self._next().fail(error)  # not a TransportError, so a defect: whoever waits longest has to hear of it
+        self._dial_more()
         self._check_emptied()
 
     def _check_emptied(self) -> None:
         if self._emptied is not None and not self._emptied.done() and not self._open and not self._dials:
             self._emptied.set_result(None)
 
-    def _closed(self) -> TransportClosed:
-        return TransportClosed(self._server, "wait", "the transport was closed by this program", "use a new client")
-
-    def waited_too_long(self, timeout_seconds: float) -> RequestTimeout:
-        """Say that nobody gave a connection back in time."""
-        return RequestTimeout(
-            self._server,
-            "wait",
-            f"no connection within {timeout_seconds:g} s: {len(self._open)} of at most {self._cap} {self._noun}"
-            f" are in use and {len(self._dials)} being made, while {len(self._waiters)} callers wait",
-            f"raise Limits.{self._limit} or allow more with timeout_seconds",
-        )
-
-
-class _Waiter:
-    """Somebody who waits for a connection; `due_at` and `on_due` are for Deadlines."""
-
-    __slots__ = ("_pool", "_timeout_seconds", "due_at", "future")
-
-    def __init__(self, pool: Pool, deadline: float, timeout_seconds: float) -> None:
-        self._pool = pool
-        self._timeout_seconds = timeout_seconds
-        self.due_at = deadline
-        self.future: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
-
-    def give(self, connection: Connection) -> bool:
-        """Give a connection; return whether it was taken."""
-        if self.future.done():
-            return False
-        connection.due_at = inf
-        self.future.set_result(connection)
-        return True
-
-    def fail(self, error: BaseException) -> bool:
-        """End the wait with an error; return whether somebody heard it."""
-        if self.future.done():
-            return False
-        self.future.set_exception(error)
-        return True
-
-    def on_due(self, now: float) -> None:
-        """End the wait: the deadline has passed."""
-        self.due_at = inf
-        self.fail(self._pool.waited_too_long(self._timeout_seconds))
+    def _closed(self, phase: Literal["wait", "response"]) -> TransportClosed:
+        return TransportClosed(self._server, phase, "the transport was closed by this program", "use a new client")
