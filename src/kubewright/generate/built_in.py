@@ -6,7 +6,8 @@
 or a folder with its OpenAPI v3 documents. (The documents in Kubernetes' source tree will not do: they lack
 enumerations, and have versions that are off by default.)
 
-Unlike what users generate: enumerations are open, and an index of the kinds is written beside the modules.
+Custom resources that the server has are passed over. Unlike in what users generate, enumerations are open, and an index
+of the kinds is written beside the modules.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import kubewright.models
 
 from .classes import Class
 from .definitions import GenerateError, Home
-from .modules import build_modules, generate, write
+from .modules import build_modules, render, write
 from .naming import module_path, version_module
 from .render import MARK
 from .sources import Documents, load_documents
@@ -36,13 +37,8 @@ NOTICE: Final = (
 
 def generate_built_in(documents: Documents) -> dict[str, str]:
     """The files of `kubewright.models` that are generated, by path. Raises GenerateError."""
-    files = generate(documents, built_in=_none, enums="open", notice=NOTICE)
-    files["_index.py"] = _index(build_modules(documents, groups=None, built_in=_none, enums="open"))
-    return files
-
-
-def _none(group: str, version: str) -> str | None:
-    return None
+    modules = build_modules(documents, lambda kind: not kind.structural, lambda home, name: None, "open")
+    return {**render(modules, notice=NOTICE), "_index.py": _index(modules)}
 
 
 def _index(modules: dict[Home, dict[str, Class]]) -> str:
@@ -52,9 +48,8 @@ def _index(modules: dict[Home, dict[str, Class]]) -> str:
     for (group, version), classes in sorted(modules.items()):
         module = f"kubewright.models.{packages[group]}.{version_module(version)}"
         kinds = sorted(cls.resource.kind for cls in classes.values() if cls.resource is not None)
-        if kinds:
-            lines += [f"    ({literal(group)}, {literal(version)}): (", f"        {literal(module)},"]
-            lines += [f"        {literal_tuple(kinds)},", "    ),"]
+        lines += [f"    ({literal(group)}, {literal(version)}): (", f"        {literal(module)},"]
+        lines += [f"        {literal_tuple(kinds)},", "    ),"]
     return "\n".join([*lines, "}"]) + "\n"
 
 

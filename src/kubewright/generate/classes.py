@@ -47,7 +47,6 @@ __all__ = ["Class", "ClassBuilder", "Field"]
 _ZERO: Final = {"str": '""', "int": "0", "float": "0.0", "bool": "False", "bytes": 'b""'}
 _EMPTY: Final = {"list": "[]", "map": "{}"}
 _NOT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
-_GO_TYPES: Final = "io.k8s."
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ class ClassBuilder:
             made.append((kind, cls))
         for kind, cls in made:
             properties = {wire: part for wire, part in _properties(kind.schema).items() if wire not in _NOT_FIELDS}
-            place = _Place(kind.home, cls.name, not kind.name.startswith(_GO_TYPES))
+            place = _Place(kind.home, cls.name, kind.structural)
             self._fill(cls, kind.schema, properties, place)
 
     def _claim(self, home: Home, wanted: str) -> tuple[Ref, Class]:
@@ -173,7 +172,7 @@ class ClassBuilder:
         ref, cls = self._claim(definition.home, definition.class_name)
         self._refs[definition.name] = ref  # before its fields: a type may hold itself
         cls.doc = definition.schema.get("description", "")
-        place = _Place(definition.home, cls.name, not definition.name.startswith(_GO_TYPES))
+        place = _Place(definition.home, cls.name, definition.structural)
         status = definition.name in self._statuses
         self._fill(cls, definition.schema, _properties(definition.schema), place, zeros=status)
         cls.omit_zero = status and any(f.default in _ZERO.values() for f in cls.fields)

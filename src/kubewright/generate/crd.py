@@ -64,7 +64,7 @@ def _add_version(definitions: Definitions, spec: dict[str, Any], version: dict[s
         deprecation_warning=version.get("deprecationWarning"),
     )
     home = (group, info.version)
-    definitions.add(Definition(f"{group}/{info.version}/{kind}", class_name(kind), home, schema, info))
+    definitions.add(Definition(f"{group}/{info.version}/{kind}", class_name(kind), home, schema, info, structural=True))
 
 
 def _column(column: dict[str, Any]) -> Column:

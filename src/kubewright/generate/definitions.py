@@ -26,13 +26,18 @@ class GenerateError(ValueError):
 
 @dataclass(frozen=True)
 class Definition:
-    """A named schema. `resource` is set on kinds."""
+    """A named schema.
+
+    `resource` is set on kinds. `structural` says that the schema is a CRD's and not one of a Go type: a zero default
+    then means what it says, and what is required has to be there.
+    """
 
     name: str
     class_name: str
     home: Home
     schema: Schema
     resource: ResourceInfo | None = None
+    structural: bool = False
 
 
 @dataclass

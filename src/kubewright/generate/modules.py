@@ -7,6 +7,7 @@ so that the folder may lie anywhere in a package. Built-in types that others ref
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
@@ -41,7 +42,7 @@ def generate_models(
     Args:
         source: an address (`https://...`), a file, a folder, or `-` for standard input.
         out_dir: the folder that gets one package per API group; made when it is absent.
-        groups: the API groups to take; all but those of `kubewright.models` unless given.
+        groups: the API groups to take, `core` among them; all but those of `kubewright.models` unless given.
         field_docs: write the first sentence of each field's description below it.
         check: write nothing.
         fetch: how to read a path of a server that asks for credentials.
@@ -52,7 +53,8 @@ def generate_models(
     Raises:
         GenerateError: the input cannot be read, or models cannot be made of it.
     """
-    files = generate(load_documents(source, fetch=fetch), groups=groups, field_docs=field_docs)
+    chosen = None if groups is None else {"" if group == "core" else group for group in groups}
+    files = generate(load_documents(source, fetch=fetch), groups=chosen, field_docs=field_docs)
     return write(files, Path(out_dir), check=check)
 
 
@@ -77,7 +79,20 @@ def generate(
     Raises:
         GenerateError: no kind is left, or models cannot be made of one.
     """
-    modules = build_modules(documents, groups=groups, built_in=built_in, enums=enums)
+
+    def chosen(kind: Definition) -> bool:
+        return built_in(*kind.home) is None if groups is None else kind.home[0] in groups
+
+    def elsewhere(home: Home, name: str) -> str | None:
+        module = None if groups is not None and home[0] in groups else built_in(*home)
+        return module if module is not None and name in importlib.import_module(module).__all__ else None
+
+    modules = build_modules(documents, chosen, elsewhere, enums)
+    return render(modules, notice=notice, field_docs=field_docs)
+
+
+def render(modules: dict[Home, dict[str, Class]], *, notice: str = "", field_docs: bool = False) -> dict[str, str]:
+    """The text of `modules`, by path. Raises GenerateError: they import each other."""
     packages = module_path(group for group, _ in modules)
     _refuse_cycles(modules)
     files: dict[str, str] = {}
@@ -97,25 +112,30 @@ def generate(
 
 def build_modules(
     documents: Documents,
-    *,
-    groups: Collection[str] | None,
-    built_in: Callable[[str, str], str | None],
+    chosen: Callable[[Definition], bool],
+    elsewhere: Callable[[Home, str], str | None],
     enums: Enums,
 ) -> dict[Home, dict[str, Class]]:
-    """The classes of the chosen kinds, by module and name. Raises GenerateError."""
+    """The classes of the chosen kinds and of what they refer to, by module and name. Raises GenerateError: no kinds.
+
+    Args:
+        elsewhere: the dotted module of a class that need not be made, or None.
+    """
     definitions = Definitions()
     add_openapi(definitions, documents.openapi)
     for crd in documents.crds:
         add_crd(definitions, crd)
-    kinds = [kind for kind in definitions.kinds() if _chosen(kind, groups, built_in)]
-    if not kinds:
-        raise GenerateError(_nothing_left(definitions, groups))
-
-    def elsewhere(home: Home, name: str) -> str | None:
-        return None if groups is not None and home[0] in groups else built_in(*home)
-
+    kinds = list(definitions.kinds())
     builder = ClassBuilder(definitions, enums, elsewhere)
-    builder.build(kinds)
+    # A CRD that is given beside the document of the server that has it comes last, and knows more of its kind.
+    wanted = {(kind.home, kind.class_name): kind for kind in kinds if chosen(kind)}
+    builder.build(wanted.values())
+    if not builder.modules:
+        found = ", ".join(sorted({kind.home[0] or "core" for kind in kinds})) or "none"
+        raise GenerateError(
+            f"nothing to make models of; API groups with kinds in the documents: {found}. Name the ones to take; "
+            "what kubewright.models has already is not made again unless it is named"
+        )
     return builder.modules
 
 
@@ -137,20 +157,6 @@ def write(files: Mapping[str, str], out_dir: Path, *, check: bool = False) -> li
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     return sorted(changed)
-
-
-def _chosen(kind: Definition, groups: Collection[str] | None, built_in: Callable[[str, str], str | None]) -> bool:
-    return built_in(*kind.home) is None if groups is None else kind.home[0] in groups
-
-
-def _nothing_left(definitions: Definitions, groups: Collection[str] | None) -> str:
-    found = sorted({kind.home[0] or "core" for kind in definitions.kinds()})
-    if not found:
-        return "the documents have no kinds; give the OpenAPI v3 document of a group version, or CRDs"
-    if groups is None:
-        return "all kinds of the documents are in kubewright.models already; name API groups to make them again"
-    wanted = ", ".join(sorted(group or "core" for group in groups))
-    return f"no kinds of API group {wanted}; the documents have {', '.join(found)}"
 
 
 def _refuse_cycles(modules: dict[Home, dict[str, Class]]) -> None:

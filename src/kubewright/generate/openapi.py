@@ -2,9 +2,10 @@
 
 One document describes one group version: `paths` say plural, scope and subresources of its kinds, `components` the
 types, those of other groups included. The name of a schema is its Go package and type, such as
-`io.k8s.api.apps.v1.Deployment`. The group version of a package is what its kinds say in
-`x-kubernetes-group-version-kind`. A package without kinds has the group of another version of it
-(`io.k8s.api.scheduling.v1alpha3`), or else is called by its last two parts (`meta/v1`).
+`io.k8s.api.apps.v1.Deployment`; that of a custom resource has the reversed group in the place of the package. The
+group version of a package is what its kinds say in `x-kubernetes-group-version-kind`. A package without kinds has the
+group of another version of it, one of Kubernetes' own the group that is known by its name (`io.k8s.api.rbac.v1`), and
+any other is called by its last two parts (`meta/v1`).
 
 A kind is a schema with a group version kind and an ObjectMeta, of a group version that one of the documents is about.
 Lists are none: the client reads every list with one type.
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kubewright.model import ResourceInfo, ScaleInfo
+from kubewright.models import group_of
 
 from .definitions import Definition, Definitions, Home, Schema
 from .facts import CATEGORIES, SHORT_NAMES
@@ -67,7 +69,15 @@ def add_openapi(definitions: Definitions, documents: Iterable[dict[str, Any]]) -
         resource = None
         if home is not None and home in about:
             resource = _info(home, kind, collections.get((home, kind), _Collection()))
-        definitions.add(Definition(name, class_name(name.rpartition(".")[2]), home or homes[package], schema, resource))
+        home = home or homes[package]
+        structural = name == _name_of_custom(home, kind)
+        definitions.add(Definition(name, class_name(name.rpartition(".")[2]), home, schema, resource, structural))
+
+
+def _name_of_custom(home: Home, kind: str) -> str:
+    """What an API server calls the schema of a custom resource."""
+    group, version = home
+    return ".".join([*reversed(group.split(".")), version, kind])
 
 
 def _kind_of(schema: Schema) -> tuple[Home | None, str]:
@@ -93,8 +103,14 @@ def _package_homes(schemas: dict[str, Schema]) -> dict[str, Home]:
         package = name.rpartition(".")[0]
         if package not in homes:
             family, _, version = package.rpartition(".")
-            homes[package] = (groups.get(family) or family.rpartition(".")[2] or version, version)
+            homes[package] = (groups.get(family, _group_named(family)), version)
     return homes
+
+
+def _group_named(family: str) -> str:
+    label = family.rpartition(".")[2]
+    known = group_of(label) if family.startswith("io.k8s.") else None
+    return label if known is None else known
 
 
 def _read_paths(paths: dict[str, Any], collections: dict[tuple[Home, str], _Collection]) -> set[Home]:

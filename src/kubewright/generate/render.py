@@ -63,10 +63,13 @@ class _Names:
             if previous not in (None, section):
                 yield ""
             previous = section
-            names = sorted(self._imports[module].items())
-            said = [name if name == alias else f"{name} as {alias}" for name, alias in names]
-            line = f"from {module} import {', '.join(said)}"
-            yield from [line] if len(line) <= WIDTH else bracketed(f"from {module} import ", said, "()")
+            names = self._imports[module]
+            plain = sorted(name for name, alias in names.items() if name == alias)
+            line = f"from {module} import {', '.join(plain)}"
+            if plain:
+                yield from [line] if len(line) <= WIDTH else bracketed(f"from {module} import ", plain, "()")
+            for name in sorted(names.keys() - plain):
+                yield f"from {module} import {name} as {names[name]}"
 
 
 def _import_order(module: str) -> tuple[int, str]:
@@ -129,7 +132,8 @@ def _class_lines(cls: Class, names: _Names, field_docs: bool) -> list[str]:
     lines = list(_resource_lines(cls, cls.resource, names)) if cls.resource is not None else []
     base = names.of_model("Model" if cls.resource is None else "Object")
     lines.append(f"class {cls.name}({base}{', omit_zero=True' if cls.omit_zero else ''}):")
-    doc = list(docstring(cls.doc or ("" if cls.fields else "No fields."), max_lines=2))
+    nothing = "" if cls.fields else "No fields." if cls.resource is None else "Metadata only."
+    doc = list(docstring(cls.doc or nothing, max_lines=2))
     data = [line for name in DATA_TYPES if name in cls.data for line in _data_lines(name, cls.data[name], names)]
     fields = [line for field in cls.fields for line in _field_lines(field, names, field_docs)]
     for number, block in enumerate(block for block in (doc, data, fields) if block):
@@ -183,10 +187,10 @@ def _resource_lines(cls: Class, info: ResourceInfo, names: _Names) -> Iterator[s
     said += [f"{name}={literal_tuple(values)}" for name, values in lists.items() if values]
     said.append(f"status={info.status}")
     if info.scale is not None:
-        said.append(f"scale={_scale(info.scale, names)}")
+        said.append(_scale(info.scale, names))
     if info.columns:
         columns = [_column(column, names) for column in info.columns]
-        said.append("\n".join(bracketed("columns=", columns, "[]")))
+        said.append("\n".join(bracketed("columns=", columns, "[]", width=WIDTH - 5)))
     said += [f"{name}=False" for name in ("served", "storage") if not getattr(info, name)]
     if info.deprecated:
         said.append("deprecated=True")
@@ -202,7 +206,7 @@ def _scale(scale: ScaleInfo, names: _Names) -> str:
         for name in ("replicas_path", "status_replicas_path", "label_selector_path")
         if getattr(scale, name) != getattr(plain, name)
     ]
-    return f"{names.of_model('ScaleInfo')}({', '.join(said)})"
+    return "\n".join(bracketed(f"scale={names.of_model('ScaleInfo')}", said, "()", width=WIDTH - 5))
 
 
 def _column(column: Column, names: _Names) -> str:
@@ -211,4 +215,4 @@ def _column(column: Column, names: _Names) -> str:
     said += [f"{name}={literal(value)}" for name, value in optional.items() if value is not None]
     if column.priority:
         said.append(f"priority={column.priority}")
-    return f"{names.of_model('Column')}({', '.join(said)})"
+    return "\n".join(bracketed(names.of_model("Column"), said, "()", width=WIDTH - 9))

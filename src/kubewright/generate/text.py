@@ -12,7 +12,7 @@ __all__ = ["WIDTH", "bracketed", "docstring", "fold_annotation", "literal", "lit
 
 WIDTH: Final = 120
 _INDENT: Final = "    "
-_SENTENCE_END: Final = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)[.:](?=\s|$)|\n\s*\n")
+_SENTENCE_END: Final = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!etc)\.(?=\s|$)|:(?=\s*\n|$)|\n\s*\n")
 _TOKEN: Final = re.compile(r'[^"\s]*"(?:[^"\\]|\\.)*"[,\])}]*\s*|[^"\s]+\s*')
 
 
@@ -62,13 +62,13 @@ def _first_sentence(text: str) -> str:
     return f"{sentence}." if end and sentence else sentence
 
 
-def bracketed(start: str, items: Sequence[str], brackets: str, indent: str = "") -> Iterator[str]:
+def bracketed(start: str, items: Sequence[str], brackets: str, indent: str = "", width: int = WIDTH) -> Iterator[str]:
     """`start`, then the items in brackets: on one line where they fit, else one item a line.
 
     An item may have several lines itself.
     """
     line = f"{indent}{start}{brackets[0]}{', '.join(items)}{brackets[1]}"
-    if len(line) <= WIDTH and "\n" not in line:
+    if len(line) <= width and "\n" not in line:
         yield line
         return
     yield f"{indent}{start}{brackets[0]}"

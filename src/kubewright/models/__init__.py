@@ -21,7 +21,7 @@ Besides their fields classes have Kubernetes' merge facts as data, where there a
 | `__defaults__` | field -> what the server puts where it is absent |
 """
 
-__all__ = ["OneOf", "built_in_kinds", "module_of", "resolve"]
+__all__ = ["OneOf", "built_in_kinds", "group_of", "module_of", "resolve"]
 
-from .lookup import built_in_kinds, module_of, resolve
+from .lookup import built_in_kinds, group_of, module_of, resolve
 from .one_of import OneOf

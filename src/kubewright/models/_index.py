@@ -64,6 +64,10 @@ MODULES: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
         "kubewright.models.flowcontrol.v1",
         ("FlowSchema", "PriorityLevelConfiguration"),
     ),
+    ("meta", "v1"): (
+        "kubewright.models.meta.v1",
+        (),
+    ),
     ("networking.k8s.io", "v1"): (
         "kubewright.models.networking.v1",
         ("IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"),
@@ -87,6 +91,10 @@ MODULES: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
     ("scheduling.k8s.io", "v1"): (
         "kubewright.models.scheduling.v1",
         ("PriorityClass",),
+    ),
+    ("scheduling.k8s.io", "v1alpha3"): (
+        "kubewright.models.scheduling.v1alpha3",
+        (),
     ),
     ("storage.k8s.io", "v1"): (
         "kubewright.models.storage.v1",

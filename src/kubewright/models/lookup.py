@@ -9,7 +9,7 @@ from kubewright.model import GroupVersionKind, Object
 
 from ._index import MODULES
 
-__all__ = ["built_in_kinds", "module_of", "resolve"]
+__all__ = ["built_in_kinds", "group_of", "module_of", "resolve"]
 
 
 def resolve(gvk: GroupVersionKind) -> type[Object] | None:
@@ -35,3 +35,11 @@ def module_of(group: str, version: str) -> str | None:
     """The module of a built-in group version: `("apps", "v1")` -> `kubewright.models.apps.v1`. None for any other."""
     module, _ = MODULES.get((group, version), (None, ()))
     return module
+
+
+def group_of(package: str) -> str | None:
+    """The API group of a package of this one: `rbac` -> `rbac.authorization.k8s.io`, `core` -> `""`. None: no such."""
+    for (group, _), (module, _) in MODULES.items():
+        if module.split(".")[2] == package:
+            return group
+    return None

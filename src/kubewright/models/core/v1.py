@@ -1416,7 +1416,9 @@ class PortStatus(Model):
 
 
 class LoadBalancerIngress(Model):
-    """LoadBalancerIngress represents the status of a load-balancer ingress point."""
+    """LoadBalancerIngress represents the status of a load-balancer ingress point: traffic intended for the service
+    should be sent to an ingress point.
+    """
 
     hostname: str | None = None
     ip: str | None = None
@@ -2565,7 +2567,9 @@ class Service(Object):
 
 @resource(group="", version="v1", plural="serviceaccounts", short_names=("sa",), status=False)
 class ServiceAccount(Object):
-    """ServiceAccount binds together."""
+    """ServiceAccount binds together: * a name, understood by users, and perhaps by peripheral systems, for an
+    identity * a principal that can be authenticated and authorized * a set of secrets
+    """
 
     __list_map_keys__: ClassVar[dict[str, tuple[str, ...]]] = {"secrets": ("name",)}
     __patch_strategies__: ClassVar[dict[str, str]] = {"secrets": "merge"}
