@@ -41,10 +41,10 @@ from msgspec import UNSET, StructMeta, UnsetType, field
 from typing_extensions import TypeAliasType
 
 __all__ = [
-    "UNSET",
     "Always",
     "Model",
     "ModelMeta",
+    "UNSET",
     "UnsetType",
     "WireType",
     "decode_hook",

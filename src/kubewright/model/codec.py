@@ -32,7 +32,7 @@ from .meta import ObjectMeta
 from .resource import Object, info_of
 from .unstructured import Unstructured
 
-__all__ = ["DecodeError", "clone", "decode", "encode", "from_dict", "origin_of", "to_dict"]
+__all__ = ["DecodeError", "clone", "decode", "decode_error", "encode", "from_dict", "origin_of", "to_dict"]
 
 T = TypeVar("T")
 _ENCODER = msgspec.json.Encoder(enc_hook=encode_hook)
@@ -67,7 +67,7 @@ def decode(cls: type[T], data: bytes) -> T:
     except msgspec.ValidationError as error:
         value = _lenient(cls, data, error)
     except msgspec.DecodeError as error:
-        raise DecodeError(cls.__name__, "", str(error)) from None
+        raise decode_error(cls.__name__, error) from None
     if issubclass(cls, Object):
         value.__dict__["_origin"] = data
     return cast("T", value)
@@ -190,7 +190,7 @@ def _decode_metadata(cls: type[Unstructured], metadata: Any) -> ObjectMeta:
     try:
         return msgspec.convert(fit(ObjectMeta, metadata), ObjectMeta)
     except msgspec.ValidationError as error:
-        raise _decode_error(cls, error, "$.metadata") from None
+        raise decode_error(cls.__name__, error, "$.metadata") from None
 
 
 def _encode_unstructured(obj: Unstructured, status: bool) -> bytes:
@@ -207,11 +207,14 @@ def _lenient(cls: type[Any], data: bytes, first: msgspec.ValidationError) -> Any
     try:
         return msgspec.convert(fit(cls, orjson.loads(data)), cls, dec_hook=decode_hook)
     except msgspec.ValidationError as error:
-        raise _decode_error(cls, error) from None
+        raise decode_error(cls.__name__, error) from None
     except orjson.JSONDecodeError:
-        raise _decode_error(cls, first) from None
+        raise decode_error(cls.__name__, first) from None
 
 
-def _decode_error(cls: type[Any], error: msgspec.ValidationError, within: str = "$") -> DecodeError:
+def decode_error(wanted: str, error: msgspec.DecodeError, within: str = "$") -> DecodeError:
+    """The error of msgspec as ours; paths start at `within`."""
+    if not isinstance(error, msgspec.ValidationError):
+        return DecodeError(wanted, "", str(error))
     rule, _, path = str(error).partition(" - at `")
-    return DecodeError(cls.__name__, within + path.rstrip("`").removeprefix("$"), rule)
+    return DecodeError(wanted, within + path.rstrip("`").removeprefix("$"), rule)

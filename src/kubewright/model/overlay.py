@@ -33,7 +33,7 @@ from .codec import decode, origin_of, to_dict
 from .patch import same_json
 from .resource import Object
 
-__all__ = ["overlay", "overlaid"]
+__all__ = ["overlaid", "overlay"]
 
 _ABSENT: Final[Any] = object()
 _MAX_PAIRS: Final = 10_000

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import orjson
 
-from .codec import DecodeError, decode
+from .codec import DecodeError, decode, decode_error
 from .documents import Document, DocumentError, read_documents
 from .gvk import GroupVersionKind
 from .meta import ListMeta
@@ -175,7 +175,7 @@ class Scheme:
         try:
             found = _RAW_LIST.decode(raw)
         except msgspec.DecodeError as error:
-            raise DecodeError("List", "", str(error)) from None
+            raise decode_error("List", error) from None
         kind, implied = _item_kind(found)
         items: list[Object] = []
         for place, each in enumerate(found.items or ()):
@@ -216,7 +216,7 @@ class Scheme:
         try:
             meta = _TYPE_META.decode(raw)
         except msgspec.DecodeError as error:
-            raise DecodeError("Object", "$" if isinstance(error, msgspec.ValidationError) else "", str(error)) from None
+            raise decode_error("Object", error) from None
         gvk = _said(meta, implied)
         cls = self.find(gvk)
         if cls is None:
