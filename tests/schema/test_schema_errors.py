@@ -236,6 +236,7 @@ class BadDefaults(Model):
     moving: int = field(default_factory=lambda: next(CLOCK))
     infinite: float = float("inf")
     empty: bytes = b""
+    naive: datetime = datetime(2026, 1, 2)
     server: Annotated[int | None, Default("x")] = None
     none: Annotated[int, Default(None)] = 3
 
@@ -256,6 +257,7 @@ class BadDefaults(Model):
         "moving: has a default that changes with every call",
         "infinite: has the default inf, which JSON cannot say",
         "empty: default: empty bytes, which servers do not take for base64",
+        "naive: default: '2026-01-02T00:00:00' has no time zone",
         "server: default: 'x' is not of type integer",
         "none: default: null is not allowed",
     ],

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NewType, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, TypeVar
 
 import annotated_types
 import msgspec
@@ -11,7 +10,7 @@ import pytest
 from annotated_types import Ge, Interval, Le, Len, MaxLen
 from typing_extensions import TypeAliasType
 
-from kubewright.model import UNSET, IntOrString, Model, Quantity, Resource, UnsetType, field, resource
+from kubewright.model import UNSET, IntOrString, Model, Object, Quantity, Resource, UnsetType, field, resource
 from kubewright.model.condition import Condition
 from kubewright.models.core.v1 import Container, PersistentVolumeClaim
 from kubewright.schema import (
@@ -57,6 +56,7 @@ Name = NewType("Name", str)
         (Annotated[IntOrString, MaxLen(3)], {"maxLength": 3, "x-kubernetes-int-or-string": True,
                                              "anyOf": [{"type": "integer"}, {"type": "string"}]}),
         (int | None, INT | {"nullable": True}),
+        (Literal["a", None], {"allOf": [{"enum": ["a"]}], "nullable": True, "type": "string"}),
         (list, {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": True}}),
         (dict, {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
         (Annotated[list[int], Schemaless()], {"type": "array",
@@ -261,6 +261,23 @@ def test_a_schema_shares_nothing_with_the_next_one() -> None:
     assert schema_of(Quantity)["anyOf"] == [{"type": "integer"}, {"type": "string"}]
 
 
-@pytest.mark.skipif(sys.version_info < (3, 14), reason="lazy annotations are Python 3.14's")
-def test_lazy_annotations_are_read() -> None:
-    assert set(schema_of(Inner)["properties"]) == {"size", "name"}
+class Settings(Object):
+    """A kind without a spec, as ConfigMap is one."""
+
+    data: dict[str, str] = {}
+    status: Optional = Optional()
+
+
+resource(group="example.com", version="v1", plural="settings")(Settings)
+
+
+def test_a_kind_may_have_other_parts_than_spec_and_status() -> None:
+    version = crd_of(Settings)["spec"]["versions"][0]
+    assert set(version["schema"]["openAPIV3Schema"]["properties"]) == {
+        "apiVersion",
+        "kind",
+        "metadata",
+        "data",
+        "status",
+    }
+    assert version["subresources"] == {"status": {}}

@@ -66,9 +66,6 @@ class Problems:
     def add(self, place: Place, rule: str, cure: str) -> None:
         self._causes[SchemaCause(place.owner, place.field, rule, cure, place.source)] = None
 
-    def __bool__(self) -> bool:
-        return bool(self._causes)
-
     def raise_if_any(self) -> None:
         """Raises SchemaError: something was added."""
         if self._causes:

@@ -129,6 +129,9 @@ class Example(Marker):
 class Rule(ClassMarker):
     """A CEL expression over `self` that has to be true; with `oldSelf` in it, one over each change (a transition rule).
 
+    A server refuses a CRD with rules whose cost it cannot bound: below a list or dictionary, give that a MaxLen or
+    MaxProperties, and the strings that a rule reads a MaxLen. The same goes for `Immutable`.
+
     Args:
         expr: such as `self.min <= self.max`; names are those on the wire.
         message: one line for who broke it. Required when `expr` has several lines; "failed rule: ..." unless given.

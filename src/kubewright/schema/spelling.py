@@ -41,6 +41,9 @@ def spell_out(wanted: Any) -> Spelled:
             wanted = wanted.__supertype__
         elif type(wanted).__name__ == "TypeAliasType":
             wanted = wanted.__value__
+        elif origin is Literal and None in get_args(wanted):
+            none = True
+            wanted = Literal[tuple(value for value in get_args(wanted) if value is not None)]
         elif origin in (Union, types.UnionType):
             arms = list(_arms(wanted))
             none = none or type(None) in arms
