@@ -10,8 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from annotated_types import Ge, Le
 
-from kubewright.model import Column, Model, Quantity, Resource, ScaleInfo, resource
-from kubewright.model.condition import Condition
+from kubewright.model import Column, Condition, Model, Quantity, Resource, ScaleInfo, resource
 from kubewright.schema import Immutable, Pattern, Rule
 
 __all__ = ["ComputeResources", "Phase", "RedisCluster", "RedisClusterSpec", "RedisClusterStatus", "Sentinel"]

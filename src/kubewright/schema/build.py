@@ -24,8 +24,7 @@ import msgspec
 from msgspec import StructMeta
 from msgspec.structs import FieldInfo
 
-from ..model import Object, ObjectMeta, Resource, Unstructured
-from ..model.condition import Condition
+from ..model import Condition, Object, ObjectMeta, Resource, Unstructured
 from .constraints import constrain
 from .defaults import NOTHING, DefaultError, default_of, fill, minimal, on_the_wire, violations
 from .docs import Sources, description_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..model.selector import LabelSelector
+from ..model import LabelSelector
 from .markers import Default, ListMap, ListSet, MapAtomic, Marker
 
 __all__ = ["class_facts", "field_facts"]

@@ -13,8 +13,7 @@ from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
-from ..model import Duration, MicroTime, ObjectMeta, Quantity
-from ..model.condition import Condition
+from ..model import Condition, Duration, MicroTime, ObjectMeta, Quantity
 from .node import Kind, Node, Schema
 
 __all__ = ["KIND_DOC", "ROOT_METADATA", "VERSION_DOC", "int_or_string", "known_node"]
