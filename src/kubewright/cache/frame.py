@@ -10,8 +10,8 @@ in every JSON library). A fast step is taken only where it cannot differ:
     step            taken when
     type, object    the line is `{"type":"T","object":` + one complete JSON object + `}`; that the middle is one is
                     checked by decoding it, which is needed anyway
-    cut             the text `managedFields` stands once outside the part that is cut, as the key before exactly the
-                    bytes that were decoded as metadata.managedFields, and no `\\u00XX` could spell that key differently
+    cut             `"managedFields"` stands once outside the part that is cut, before a colon and exactly the bytes
+                    that were decoded as metadata.managedFields, and no `\\u00XX` could spell that key differently
 
 What no decoder reads (`salvage`) is taken apart by its brackets, so that one such object does not hide the others.
 
@@ -170,7 +170,8 @@ _decode_status = msgspec.json.Decoder(_Status).decode
 _decode_key = msgspec.json.Decoder(_KeyObject).decode
 _decode_fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
-_MANAGED = b'"managedFields":'
+_MANAGED = b'"managedFields"'
+_COLON = ord(":")
 _ESCAPED_LETTER = re.compile(rb"\\u00[4-7]")  # all letters of the key lie in U+0040..U+007F
 
 
@@ -313,7 +314,12 @@ def _cut(data: bytes, managed: bytes) -> bytes:
     """`data` without metadata.managedFields, whose value is known to be `managed`."""
     start = data.find(_MANAGED)
     end = start + 16 + len(managed)
-    if start > 0 and data.startswith(managed, start + 16) and data.rfind(_MANAGED, end) < 0:
+    if (
+        start > 0
+        and data[start + 15] == _COLON
+        and data.startswith(managed, start + 16)
+        and data.rfind(_MANAGED, end) < 0
+    ):
         # One comma goes with the key: the one behind, or for the last key the one in front.
         if data.startswith(b",", end):
             rest = data[:start] + data[end + 1 :]
