@@ -101,7 +101,7 @@ def manifests_crd(
             print(f"{drift}\n{drift.diff}", file=sys.stderr, end="")
         raise typer.Exit(1 if drifts else 0)
     if output is None:
-        print("---\n".join(manifest.text for manifest in rendered), end="")
+        print("".join(manifest.text for manifest in rendered), end="")
         return
     for path in files.write(rendered, output):
         print(path)
@@ -110,16 +110,22 @@ def manifests_crd(
 @generate.command("models")
 def generate_models(
     source: Annotated[
-        str, typer.Option("--from", help="An OpenAPI v3 document or CRD: file, folder, or URL of a server.")
+        str,
+        typer.Option("--from", help="A file, a folder, -, a URL, or 'cluster' for the one that kubectl would use."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The package folder to write.")],
+    kubeconfig: Kubeconfig = None,
     group: Annotated[list[str] | None, typer.Option(help="Only this API group; may be repeated.")] = None,
+    docs: Annotated[bool, typer.Option("--docs", help="Docstrings for fields as well.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Only compare with the files; exit 1 if they differ.")] = False,
 ) -> None:
     """Typed models of built-in kinds or of anybody's CRDs."""
-    from kubewright.generate import generate_models as generate_files
+    from kubewright.generate import generate_models as write_models
 
-    changed = generate_files(source, output, groups=group or None, check=check)
+    from .fetch import cluster_documents
+
+    with cluster_documents(source, kubeconfig) as (address, fetch):
+        changed = write_models(address, output, groups=group or None, field_docs=docs, check=check, fetch=fetch)
     for path in changed:
         print(path)
     raise typer.Exit(1 if check and changed else 0)

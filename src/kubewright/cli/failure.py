@@ -1,4 +1,4 @@
-"""What a user sees when something fails: one line on standard error, and an exit code that is not 0.
+"""What a user sees when something fails: a line on standard error for each mistake, and an exit code that is not 0.
 
 Errors of ours carry field, value, rule and cure in their text; nothing is added here. What is not an error of ours is a
 bug, of the operator or of Kubewright: its type and text are shown, and the traceback with KUBEWRIGHT_DEBUG=1.
@@ -55,17 +55,25 @@ def one_line_errors() -> Iterator[None]:
         if os.environ.get("KUBEWRIGHT_DEBUG"):
             traceback.print_exc()
             sys.exit(1)
-        print(f"error: {_text(error)}", file=sys.stderr)
+        for each in _parts(error):
+            print(f"error: {_text(each)}", file=sys.stderr)
         sys.exit(1)
 
 
-def _text(error: Exception) -> str:
+def _parts(error: Exception) -> tuple[object, ...]:
+    """The mistakes of a schema are independent of one another and are shown one a line."""
+    from kubewright.schema import SchemaError
+
+    return error.causes if isinstance(error, SchemaError) else (error,)
+
+
+def _text(error: object) -> str:
     from kubewright.testing import ControlPlaneError
 
     if isinstance(error, ControlPlaneError):
         return str(error)  # several lines where it quotes a log
     # Some texts are the server's and have lines, such as a CEL expression with a caret below it.
     text = " ".join(str(error).split())
-    if isinstance(error, _expected()):
+    if isinstance(error, _expected()) or not isinstance(error, Exception):
         return text
     return f"{type(error).__name__}: {text}".rstrip(": ") + " (unexpected; KUBEWRIGHT_DEBUG=1 shows where)"
