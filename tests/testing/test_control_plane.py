@@ -267,9 +267,10 @@ def test_a_kept_data_dir_survives_a_stop_with_its_objects_and_tokens(tmp_path: P
 
 @pytest.mark.control_plane
 def test_the_api_server_can_be_restarted_on_its_port_and_data(private_control_plane: StartPrivate) -> None:
-    control_plane = private_control_plane()
+    control_plane = private_control_plane(scheduler=True)
     control_plane.kubectl("create", "configmap", "kept")
     before = control_plane.supervised.children
+    control_plane.supervised.stop("kube-scheduler", 0.0)
     control_plane.restart_api_server()
     after = control_plane.supervised.children
     assert before["etcd"] == after["etcd"]

@@ -44,9 +44,9 @@ class Binaries:
     def __getitem__(self, program: str) -> Path:
         return self.paths[program]
 
-    def stages(self) -> list[Path]:
+    def stages(self, env: Mapping[str, str] | None = None) -> list[Path]:
         """Return kwok's stage files: beside kwok, else in our cache. Empty if there are none."""
-        for folder in (self.paths["kwok"].parent, go_build.cached()[0]):
+        for folder in (self.paths["kwok"].parent, go_build.cached(env)[0]):
             if files := sorted((folder / go_build.STAGES_FOLDER).glob("*.yaml")):
                 return files
         return []

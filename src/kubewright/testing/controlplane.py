@@ -34,7 +34,7 @@ from kubewright.testing.access import ADMIN, ClusterAccess
 from kubewright.testing.binaries import Binaries, find_binaries
 from kubewright.testing.build import say_to_stderr
 from kubewright.testing.credentials import write_credentials
-from kubewright.testing.errors import ControlPlaneError, StartFailed
+from kubewright.testing.errors import RequestFailed, StartFailed
 from kubewright.testing.nodes import add_nodes, ready_nodes
 from kubewright.testing.paths import cache_dir, runtime_dir
 from kubewright.testing.ports import reserve_ports
@@ -124,34 +124,7 @@ class ControlPlane:
         Raises BinariesNotFound, StartFailed (with the last lines of the failing program's log and the folder where
         all logs are kept), RuntimeError if it is already started.
         """
-        if self._supervised is not None:
-            raise RuntimeError("this control plane is already started")
-        self._cancelled.clear()
-        wanted = programs.needed(controllers=self.controllers, scheduler=self.scheduler, nodes=self._runs_kwok)
-        self._binaries = self._given_binaries or find_binaries(
-            wanted, env=self._env, progress=self._progress, cancelled=self._cancelled.is_set
-        )
-        self._check_cancelled()
-        base = runtime_dir()
-        sweep(base)
-        if self._given_data_dir is None:
-            data_dir = new_data_dir(base)
-        else:
-            data_dir = self._given_data_dir
-            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        layout = self._layout = components.Layout(data_dir, components.Ports(*reserve_ports(6)))
-        try:
-            write_credentials(layout, self._name)
-            self._supervised = Supervised(data_dir, remove=self._removes_data)
-            self._run(self._supervised, self._binaries, layout)
-        except StartFailed as error:
-            error.log_dir = self._keep()
-            self._end()
-            raise
-        except BaseException:
-            self._end()
-            raise
-        return self
+        return self._start(threading.Event())
 
     def stop(self) -> None:
         """End everything and, unless a given `data_dir` is kept, remove the data. Does nothing if not started."""
@@ -168,11 +141,12 @@ class ControlPlane:
         """Like `start`, without blocking the event loop."""
         import asyncio
 
-        starting = asyncio.create_task(asyncio.to_thread(self.start))
+        cancelled = threading.Event()
+        starting = asyncio.create_task(asyncio.to_thread(self._start, cancelled))
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            self._cancelled.set()
+            cancelled.set()
             await asyncio.wait([starting])
             if not starting.cancelled() and starting.exception() is None:
                 await asyncio.to_thread(self.stop)
@@ -266,6 +240,35 @@ class ControlPlane:
 
     # -- starting
 
+    def _start(self, cancelled: threading.Event) -> Self:
+        if self._supervised is not None:
+            raise RuntimeError("this control plane is already started")
+        self._cancelled = cancelled
+        wanted = programs.needed(controllers=self.controllers, scheduler=self.scheduler, nodes=self._runs_kwok)
+        self._binaries = self._given_binaries or find_binaries(
+            wanted, env=self._env, progress=self._progress, cancelled=cancelled.is_set
+        )
+        self._check_cancelled()
+        ports = components.Ports(*reserve_ports(6))
+        base = runtime_dir()
+        sweep(base)
+        data_dir = self._given_data_dir or new_data_dir(base)
+        layout = self._layout = components.Layout(data_dir, ports)
+        try:
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_credentials(layout, self._name)
+            self._supervised = Supervised(data_dir, remove=self._removes_data)
+            self._run(self._supervised, self._binaries, layout)
+        except StartFailed as error:
+            error.log_dir = self._keep()
+            self._end()
+            raise
+        except BaseException as error:
+            self._note_logs(error)
+            self._end()
+            raise
+        return self
+
     def _run(self, supervised: Supervised, binaries: Binaries, layout: components.Layout) -> None:
         deadline = time.monotonic() + self._timeout
         # Side by side: the API server loads for half a second before it needs etcd, and asks again if it is early.
@@ -298,7 +301,7 @@ class ControlPlane:
         if self.scheduler:
             supervised.start(components.scheduler(binaries, layout), self._env)
         if self._runs_kwok:
-            stages = binaries.stages()
+            stages = binaries.stages(self._env)
             if not stages:
                 raise StartFailed(
                     programs.KWOK,
@@ -326,7 +329,10 @@ class ControlPlane:
             self._await(programs.KWOK, deadline, what, functools.partial(self._has_nodes, rest))
 
     def _has_nodes(self, rest: Rest) -> bool:
-        return ready_nodes(rest, untainted=self.controllers) >= self.nodes
+        try:
+            return ready_nodes(rest, untainted=self.controllers) >= self.nodes
+        except RequestFailed:
+            return False
 
     def _await(self, name: str, deadline: float, what: str, is_ready: Callable[[], bool]) -> None:
         """Ask until `is_ready`; raise as soon as any program ends, or at the deadline."""
@@ -342,12 +348,14 @@ class ControlPlane:
 
     def _check_alive(self) -> None:
         for name, code in self.supervised.exited.items():
+            if name in self.supervised.stopped:
+                continue
             ended = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
             raise StartFailed(name, ended, self.supervised.last_lines(name))
 
     def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
-            raise ControlPlaneError("the start of the control plane was cancelled")
+            raise InterruptedError("the start of the control plane was cancelled")
 
     # -- ending
 
@@ -360,8 +368,12 @@ class ControlPlane:
             shutil.rmtree(self._layout.data_dir, ignore_errors=True)
 
     def _note_logs(self, error: BaseException | None) -> None:
-        """Keep the logs when a `with` block fails, and say where on the error itself."""
-        if isinstance(error, Exception) and (kept := self._keep()) is not None:
+        """Keep the logs of a failure, and say where on the error itself."""
+        if (
+            isinstance(error, Exception)
+            and not isinstance(error, InterruptedError)
+            and (kept := self._keep()) is not None
+        ):
             error.add_note(f"the logs of the control plane are kept in {kept}")
 
     def _keep(self) -> Path | None:

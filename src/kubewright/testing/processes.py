@@ -102,6 +102,8 @@ class Supervised:
         self.logs.mkdir(exist_ok=True)
         self.exited: dict[str, int] = {}
         """Exit code (negative: signal) of each program that has ended and was not started again."""
+        self.stopped: set[str] = set()
+        """Those of them that `stop` has ended."""
         self._children: dict[str, Process] = {}
         self._failed: dict[str, str] = {}
         self._remove = remove
@@ -142,6 +144,7 @@ class Supervised:
     def start(self, command: Command, env: Mapping[str, str]) -> None:
         """Start a program. Raises StartFailed if it cannot be executed."""
         self.exited.pop(command.name, None)
+        self.stopped.discard(command.name)
         self._failed.pop(command.name, None)
         self._children.pop(command.name, None)
         log = self.logs / f"{command.name}.log"
@@ -156,6 +159,7 @@ class Supervised:
         """End one program: SIGTERM, after the grace SIGKILL. Returns when it has ended."""
         if name in self.exited or name not in self._children:
             return
+        self.stopped.add(name)
         self._send(op="stop", name=name, grace_seconds=grace_seconds)
         deadline = time.monotonic() + grace_seconds + _ANSWER_SECONDS
         while name not in self.exited:
