@@ -98,11 +98,11 @@ class AnswerReader:
             self._is_spoilt = True
         except httptools.HttpParserUpgrade:
             raise BadFraming("the server switches to another protocol") from None
+        if self._body_bytes > self._limits.max_body_bytes:
+            raise TooLarge("body", "max_body_bytes", self._limits.max_body_bytes)
         if self.response is not None:
             self._finish()
             return True
-        if self._body_bytes > self._limits.max_body_bytes:
-            raise TooLarge("body", "max_body_bytes", self._limits.max_body_bytes)
         if not self._in_body:
             self._head_bytes += len(data)
             if self._head_bytes > self._limits.max_head_bytes:
@@ -256,7 +256,7 @@ class StreamReader:
         if "content-encoding" in headers:
             raise BadFraming(f"content-encoding {headers['content-encoding']!r} was not asked for")
         self.is_streaming = True
-        self.is_reusable = answer.keeps_alive()
+        self.is_reusable = answer.keeps_alive() if answer.response is None else answer.is_reusable
         self.response = head
         if answer.response is not None:  # 204, or a length of 0
             self._lines = PlainLines(self._on_line, self._max_line_bytes, 0)

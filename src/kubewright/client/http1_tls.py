@@ -21,15 +21,16 @@ _EXPIRED: Final = 10
 _UNKNOWN_AUTHORITY: Final = frozenset({2, 18, 19, 20, 21, 27})
 _WRONG_NAME: Final = frozenset({62, 64})
 
+# The names of TLS alerts as OpenSSL gives them, after "SSLV3_ALERT_", "TLSV1_ALERT_" or "TLSV13_ALERT_".
 _CLIENT_ALERTS: Final = {
-    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the server refused the client certificate: it has expired",
-    "SSLV3_ALERT_CERTIFICATE_REVOKED": "the server refused the client certificate: it was revoked",
-    "SSLV3_ALERT_BAD_CERTIFICATE": "the server refused the client certificate: it is damaged or not valid",
-    "SSLV3_ALERT_UNSUPPORTED_CERTIFICATE": "the server refused the client certificate: its type is not supported",
-    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "the server refused the client certificate",
-    "TLSV1_ALERT_UNKNOWN_CA": "the server refused the client certificate: it does not know the authority behind it",
-    "TLSV1_ALERT_ACCESS_DENIED": "the server refused the client certificate: access denied",
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "the server asks for a client certificate and none was given",
+    "CERTIFICATE_EXPIRED": "the server refused the client certificate: it has expired",
+    "CERTIFICATE_REVOKED": "the server refused the client certificate: it was revoked",
+    "BAD_CERTIFICATE": "the server refused the client certificate: it is damaged or not valid",
+    "UNSUPPORTED_CERTIFICATE": "the server refused the client certificate: its type is not supported",
+    "CERTIFICATE_UNKNOWN": "the server refused the client certificate",
+    "UNKNOWN_CA": "the server refused the client certificate: it does not know the authority behind it",
+    "ACCESS_DENIED": "the server refused the client certificate: access denied",
+    "CERTIFICATE_REQUIRED": "the server asks for a client certificate and none was given",
 }
 _RENEW: Final = "renew the client certificate and key of this user in the kubeconfig"
 
@@ -102,9 +103,16 @@ def handshake_failed(server: str, phase: Phase, error: ssl.SSLError) -> TLSError
     """Explain any other failure of TLS, during the handshake or (in TLS 1.3 the server judges our certificate later)
     in what should have been the answer."""
     reason = error.reason or ""
-    refusal = _CLIENT_ALERTS.get(reason)
-    if refusal is not None:
-        return TLSError(server, phase, refusal, _RENEW, "client")
+    alert = reason.partition("ALERT_")[2]
+    if alert in _CLIENT_ALERTS:
+        return TLSError(server, phase, _CLIENT_ALERTS[alert], _RENEW, "client")
+    if alert == "HANDSHAKE_FAILURE":
+        return TLSError(
+            server,
+            phase,
+            "the server broke the TLS handshake off",
+            "does it ask for a client certificate that the kubeconfig does not have, or for other ciphers?",
+        )
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG"):
         return TLSError(
             server, phase, "the server does not speak TLS", "use http:// in its address, or the port that speaks TLS"
