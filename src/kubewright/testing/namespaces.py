@@ -27,7 +27,7 @@ from kubewright.testing.errors import RequestFailed
 from kubewright.testing.rest import Rest
 
 _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_ACCOUNT_SECONDS = 10.0
+_ACCOUNT_SECONDS = 30.0
 _POLL_SECONDS = 0.005
 _CLOSE_SECONDS = 10.0
 

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from kubewright.testing.errors import RequestFailed
 
-_TIMEOUT_SECONDS = 10.0
+_TIMEOUT_SECONDS = 30.0
 
 
 class Rest:
