@@ -194,6 +194,7 @@ def test_from_labels_and_keywords():
     assert Selector.of({"app.kubernetes.io/name": "web"}) == Selector.parse("app.kubernetes.io/name=web")
     assert Selector.from_labels({"a": "b"}, tier="front") == Selector.parse("a=b,tier=front")
     assert Selector.from_labels() == Selector.everything()
+    assert Selector.of("a=b") == Selector.from_labels(a="b")
     selector = Selector.parse("a")
     assert Selector.of(selector) is selector
     with pytest.raises(ValueError, match="label key 'a b'"):

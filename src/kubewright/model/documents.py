@@ -227,7 +227,7 @@ def _plain(text: str) -> Any:
     if text in _BOOLEANS:
         return _BOOLEANS[text]
     if _INTEGER.fullmatch(text):
-        return _integer(text.replace("_", ""))
+        return _integer(text)
     bare = text.replace("_", "")
     if _FLOAT.fullmatch(bare) and not text.startswith("_"):
         number = float(bare)
@@ -237,7 +237,7 @@ def _plain(text: str) -> Any:
 
 
 def _integer(text: str) -> int | float | str:
-    digits = text.lstrip("+-").lower()
+    digits = text.lstrip("+-").replace("_", "").lower()
     try:
         if digits.startswith(("0b", "0x", "0o")):
             number = int(digits, 0)
