@@ -98,6 +98,7 @@ def test_processes_that_only_share_a_number_with_the_recorded_ones_are_not_ended
         assert stranger.poll() is None
         stranger.kill()
     assert cluster.status(env=own_env) == []
+    assert list((tmp_path / "cache" / "clusters").iterdir()) == []
 
 
 # -- with a server

@@ -344,7 +344,8 @@ def _lock(name: str, env: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.release()
+        # The file need not outlive the cluster; whoever waits for it looks whether it is still the one at the path.
+        lock.release(unlink=not _folder(name, env).exists())
 
 
 def _check_name(name: str) -> None:
