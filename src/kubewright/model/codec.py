@@ -69,7 +69,7 @@ def decode(cls: type[T], data: bytes) -> T:
     except msgspec.DecodeError as error:
         raise decode_error(cls.__name__, error) from None
     if issubclass(cls, Object):
-        value.__dict__["_origin"] = data
+        _remember(value, data)
     return cast("T", value)
 
 
@@ -154,13 +154,17 @@ def clone(obj: T) -> T:
     """A deep copy through the wire form, with the memory of its origin."""
     copied = decode(type(obj), encode(cast("Model", obj)))
     if isinstance(obj, Object) and isinstance(copied, Object):
-        copied.__dict__["_origin"] = obj.__dict__.get("_origin")
+        _remember(copied, origin_of(obj))
     return copied
 
 
 def origin_of(obj: Object) -> bytes | None:
     """The JSON that `obj` was decoded from, or None for one that was made here."""
     return cast("bytes | None", obj.__dict__.get("_origin"))
+
+
+def _remember(obj: Any, origin: bytes | None) -> None:
+    obj.__dict__["_origin"] = origin
 
 
 # -- objects of kinds that have no class ------------------------------------------------------------------------------
@@ -176,7 +180,7 @@ def _decode_unstructured(cls: type[Unstructured], data: bytes) -> Unstructured:
     content.pop("apiVersion", None)
     content.pop("kind", None)
     obj = cls(metadata=_decode_metadata(cls, content.pop("metadata", None)), content=content)
-    obj.__dict__["_origin"] = data
+    _remember(obj, data)
     return obj
 
 
