@@ -41,14 +41,15 @@ def sign(
     name: str,
     *names: str,
     by: Pair | None = None,
+    ca: bool | None = None,
     valid: tuple[datetime.datetime, datetime.datetime] = (NOW - DAY, NOW + DAY),
 ) -> Pair:
-    """A certificate for host names and addresses; without `by` an authority."""
+    """A certificate for host names and addresses; without `by`, or with `ca`, an authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
     issuer = by.certificate.subject if by else subject
     builder = x509.CertificateBuilder(issuer, subject, key.public_key(), x509.random_serial_number(), *valid)
-    builder = builder.add_extension(x509.BasicConstraints(ca=by is None, path_length=None), True)
+    builder = builder.add_extension(x509.BasicConstraints(ca=by is None if ca is None else ca, path_length=None), True)
     if names:
         builder = builder.add_extension(x509.SubjectAlternativeName([_general(each) for each in names]), False)
     return Pair(builder.sign(by.key if by else key, hashes.SHA256()), key)
@@ -109,12 +110,13 @@ def stranger() -> Pair:
     return sign("mallory", by=sign("somebody else's authority"))
 
 
-def server_context(pair: Pair, *, client_authority: Pair | None = None) -> ssl.SSLContext:
-    """The context of a server with this certificate, which demands client certificates of an authority if given."""
+def server_context(pair: Pair, *chain: Pair, client_authority: Pair | None = None) -> ssl.SSLContext:
+    """The context of a server with this certificate (and those that signed it), which demands client certificates of
+    an authority if given."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pair.pem"
-        path.write_bytes(pair.certificate_pem + pair.key_pem)
+        path.write_bytes(pair.key_pem + b"".join(each.certificate_pem for each in (pair, *chain)))
         context.load_cert_chain(path)
     if client_authority is not None:
         context.verify_mode = ssl.CERT_REQUIRED

@@ -259,10 +259,12 @@ class ClientConfig:
             if value is None:
                 continue
             if each.name in _SECRET:
-                value = "***"
+                text = "***"
             elif each.name in _DATA:
-                value = f"<{len(value)} bytes>"
-            shown.append(f"{each.name}={value if value == '***' else repr(value)}")
+                text = f"<{len(value)} bytes>"
+            else:
+                text = repr(value)
+            shown.append(f"{each.name}={text}")
         return f"ClientConfig({', '.join(shown)})"
 
     def _expired(self, now: datetime | None) -> str:

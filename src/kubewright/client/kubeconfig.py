@@ -193,6 +193,7 @@ def _resolved(cluster: _Entry, user: _Entry, namespace: str, source: str) -> Cli
     if "://" not in server:
         # clientcmd's rule: what has to do with TLS makes it https.
         server = f"{'https' if ca_data is not None or cert_data is not None or insecure else 'http'}://{server}"
+    impersonation = _impersonation(user)
     try:
         return ClientConfig(
             server=server,
@@ -204,7 +205,7 @@ def _resolved(cluster: _Entry, user: _Entry, namespace: str, source: str) -> Cli
             token_file=token_file,
             tls_server_name=cluster.get("tls-server-name", str, "") or None,
             insecure=insecure,
-            impersonation=_impersonation(user),
+            impersonation=impersonation,
             source=source,
         )
     except ConfigError as error:
