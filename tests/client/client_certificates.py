@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 NOW = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
 DAY = datetime.timedelta(days=1)
 PAST = NOW - 3 * DAY
+FUTURE = NOW + 3 * DAY
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,12 @@ def good() -> Pair:
 def expired() -> Pair:
     """The same, three days ago."""
     return sign("server", "127.0.0.1", by=authority(), valid=(PAST - DAY, PAST))
+
+
+@cache
+def of_the_future() -> Pair:
+    """The same, in three days."""
+    return sign("server", "127.0.0.1", by=authority(), valid=(FUTURE, FUTURE + DAY))
 
 
 @cache

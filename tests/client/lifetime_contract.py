@@ -8,7 +8,7 @@ import pytest
 from contract_base import Contract, ok
 from scripted_server import LAST_CHUNK, OK, STREAM, Peer, ScriptedServer, answer
 
-from kubewright.client.transport import RequestTimeout, TransportClosed
+from kubewright.client.transport import RequestTimeout, Transport, TransportClosed
 
 
 async def silent(peer: Peer) -> None:
@@ -214,4 +214,25 @@ class LifetimeContract(Contract):
         self.run(main())
 
     def test_a_transport_that_was_never_used_can_be_closed(self) -> None:
-        self.run(self.make("http://127.0.0.1:1").close())
+        async def main() -> None:
+            transport = self.make("http://127.0.0.1:1")
+            await transport.close()
+            with pytest.raises(TransportClosed):
+                await transport.request("GET", "/")
+
+        self.run(main())
+
+    def test_a_transport_belongs_to_the_loop_of_its_first_call(self) -> None:
+        async def first() -> None:
+            async with self.against(ok) as (_, transport):
+                await transport.request("GET", "/")
+                kept.append(transport)
+
+        async def second() -> None:
+            with pytest.raises(RuntimeError, match="belongs to the event loop of its first call"):
+                await kept[0].request("GET", "/")
+            await kept[0].close()
+
+        kept: list[Transport] = []
+        self.run(first())
+        self.run(second())

@@ -309,3 +309,37 @@ def test_only_a_connection_that_was_used_before_and_not_heard_is_stale() -> None
         await rig.pool.close()
 
     virtual.run(main())
+
+
+def test_an_interrupt_in_a_callback_reaches_the_loop_and_ends_the_stream() -> None:
+    async def main() -> None:
+        rig = Rig()
+
+        def interrupt(line: bytes) -> None:
+            raise KeyboardInterrupt
+
+        answer = rig.submit("/", 30, StreamReader(Limits(), interrupt, None))
+        await virtual.settle()
+        with pytest.raises(KeyboardInterrupt):
+            rig.wires[0].protocol.data_received(STREAM + b"2\r\n1\n\r\n")
+        assert rig.wires[0].is_closed
+        assert isinstance(answer.exception(), KeyboardInterrupt)
+
+    virtual.run(main())
+
+
+def test_a_callback_that_fails_on_the_last_line_at_the_end_of_the_connection_comes_out() -> None:
+    async def main() -> None:
+        rig = Rig()
+
+        def fail(line: bytes) -> None:
+            raise LookupError(line)
+
+        answer = rig.submit("/", 30, StreamReader(Limits(), fail, None))
+        await virtual.settle()
+        protocol = rig.wires[0].protocol
+        protocol.data_received(b"HTTP/1.1 200 OK\r\n\r\nunfinished")
+        protocol.connection_lost(None)
+        assert isinstance(answer.exception(), LookupError)
+
+    virtual.run(main())

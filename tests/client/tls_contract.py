@@ -42,6 +42,10 @@ class TlsContract(Contract):
                 certificates.expired,
                 f"the server's certificate has expired: it was valid until {certificates.PAST:%Y-%m-%d %H:%M:%S} UTC; ",
             ),
+            not_yet_valid=(
+                certificates.of_the_future,
+                f"not valid yet: it is valid from {certificates.FUTURE:%Y-%m-%d %H:%M:%S} UTC; set this",
+            ),
             other_host=(
                 certificates.for_other_hosts,
                 "host name mismatch: the server's certificate is for api.example, 10.0.0.1, not for 127.0.0.1; ",

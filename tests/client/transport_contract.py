@@ -292,6 +292,19 @@ class RequestContract(Contract):
 
         self.run(main())
 
+    def test_a_server_that_closes_what_it_accepts_is_an_error_and_not_a_storm_of_connections(self) -> None:
+        async def closes(peer: Peer) -> None:
+            pass
+
+        async def main() -> None:
+            async with self.against(closes) as (server, transport):
+                for _ in range(3):
+                    with pytest.raises(ConnectionLost, match="before it answered"):
+                        await transport.request("GET", "/")
+                assert len(server.peers) <= 4
+
+        self.run(main())
+
     def test_an_answer_without_length_ends_with_the_connection(self) -> None:
         async def script(peer: Peer) -> None:
             await peer.request()
