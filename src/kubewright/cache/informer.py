@@ -83,6 +83,7 @@ class Informer:
         page_size: int = 500,
         stream_initial: bool = False,
         silence_seconds: float = 180.0,
+        newest: bool = False,
         random: Random | None = None,
         on_problem: Callable[[ListWatchError], None] | None = None,
     ) -> None:
@@ -92,7 +93,7 @@ class Informer:
             source: the collection.
             name: what the log calls it (`pods`).
             store: an empty store, with indexes for example; a new one by default.
-            page_size, stream_initial, silence_seconds, random: see `Watcher`.
+            page_size, stream_initial, silence_seconds, newest, random: see `Watcher`.
             on_problem: told of each new `problem`, in place of a warning in the log.
         """
         self.name = name
@@ -101,6 +102,7 @@ class Informer:
         self._page_size = page_size
         self._stream_initial = stream_initial
         self._silence_seconds = silence_seconds
+        self._newest = newest
         self._random = random
         self._on_problem = on_problem or self._warn
         self._watcher: Watcher | None = None
@@ -274,6 +276,7 @@ class Informer:
             page_size=self._page_size,
             stream_initial=self._stream_initial,
             silence_seconds=self._silence_seconds,
+            newest=self._newest,
             random=self._random,
         )
         while True:

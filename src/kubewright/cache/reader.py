@@ -7,7 +7,11 @@ has reached that version. A read then is answered at once, and never from before
     read = the newer of (what the watch showed, what our last write was answered with)
 
 What is put over the cache is dropped once the informer has observed its version, whatever became of the object then. A
-deletion has no version: it holds until the watch shows that object (by uid) gone or replaced.
+deletion has no version of its own. The watch has shown it when it has reached the last version that the object is known
+to have had, and shows the object (by uid) no more.
+
+Answers may come in another order than the writes were carried out in: of two for an object the higher version stands,
+and nothing stands against its deletion.
 
 Guarantees: R1 after a write through this Reader's operator, a read of that object shows that write or something newer.
 R2 what is read is a fresh object; changing it changes nothing here. R3 lists are taken at one moment.
@@ -64,6 +68,11 @@ def is_gone(obj: Object) -> bool:
 
 
 class _Written(msgspec.Struct, frozen=True):
+    """An answer; `entry` is None for a deletion, and `version` then the last one that the object is known to have had.
+
+    For the objects of one kind, kept until the watch has caught up.
+    """
+
     uid: str
     version: int
     entry: Entry | None
@@ -86,6 +95,7 @@ class Reader:
         self._informer = informer
         self._running = running
         self._written: dict[GroupVersionKind, dict[Key, _Written]] = {}
+        self._sweep_at = _SWEEP_AT
 
     async def find(self, kind: type[T], key: Key) -> T | None:
         """The object named `key`, or None. Starts to watch the kind where it is not watched yet."""
@@ -133,27 +143,37 @@ class Reader:
         """Tell what the server answered to a write of `obj`."""
         version = obj.metadata.resource_version
         informer = self._running(type(obj))
-        if informer is None or not version.isdecimal() or informer.observed_version >= int(version):
+        if informer is None or not version.isdecimal():
             return
         if is_gone(obj):
-            self.deleted(type(obj), key_of(obj), obj.metadata.uid)
-            return
-        entry = entry_of(origin_of(obj) or encode(obj))
-        self._put(informer, type(obj), key_of(obj), _Written(obj.metadata.uid, int(version), entry))
+            # Its version is the one before the deletion: it may have been observed already.
+            self._put(informer, obj, _Written(obj.metadata.uid, int(version), None))
+        elif informer.observed_version < int(version):
+            self._put(informer, obj, _Written(obj.metadata.uid, int(version), entry_of(origin_of(obj) or encode(obj))))
 
-    def deleted(self, kind: type[Object], key: Key, uid: str) -> None:
-        """Tell that the server has removed the object of that uid."""
-        informer = self._running(kind)
-        if informer is not None and uid:
-            self._put(informer, kind, key, _Written(uid, 0, None))
+    def deleted(self, obj: Object) -> None:
+        """Tell that the server has removed the object with the uid of `obj`, a state of it."""
+        version = obj.metadata.resource_version
+        informer = self._running(type(obj))
+        if informer is not None and obj.metadata.uid:
+            self._put(informer, obj, _Written(obj.metadata.uid, int(version) if version.isdecimal() else 0, None))
 
-    def _put(self, informer: Informer, kind: type[Object], key: Key, written: _Written) -> None:
-        gvk = info_of(kind).gvk
+    def _put(self, informer: Informer, obj: Object, written: _Written) -> None:
+        gvk, key = info_of(type(obj)).gvk, key_of(obj)
         of_kind = self._written.setdefault(gvk, {})
+        known = of_kind.get(key)
+        if known is not None and known.uid == written.uid and (known.entry is None or written.entry is None):
+            written = _Written(written.uid, max(known.version, written.version), None)
+        elif known is not None and known.version > written.version:
+            return
+        if not _holds(written, informer.store.get(key), informer.observed_version):
+            of_kind.pop(key, None)
+            return
         of_kind[key] = written
-        if len(of_kind) % _SWEEP_AT == 0:
+        if len(of_kind) >= self._sweep_at:
             for each in list(of_kind):
                 self._newest(informer, gvk, each)
+            self._sweep_at = max(_SWEEP_AT, 2 * len(of_kind))
 
     # -- one over the other ----------------------------------------------------------------------------------------
 
@@ -195,7 +215,5 @@ class Reader:
 def _holds(written: _Written, shown: Entry | None, observed: int) -> bool:
     """Whether `written` is newer than what the watch shows."""
     if written.entry is None:
-        return shown is not None and shown.uid == written.uid
-    if observed >= written.version:
-        return False
-    return shown is None or not shown.resource_version.isdecimal() or int(shown.resource_version) < written.version
+        return observed < written.version or (shown is not None and shown.uid == written.uid)
+    return observed < written.version

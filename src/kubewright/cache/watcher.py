@@ -91,6 +91,7 @@ class Watcher:
         page_size: int = 500,
         stream_initial: bool = False,
         silence_seconds: float = 180.0,
+        newest: bool = False,
         random: Random | None = None,
     ) -> None:
         """Begin with a list.
@@ -102,6 +103,8 @@ class Watcher:
                 where the server cannot do that.
             silence_seconds: a watch that has shown bookmarks (a server sends one a minute) and then nothing for so
                 long is dead, however open its connection looks.
+            newest: begin with the newest state, not with any that the server has in its memory, which may be an old
+                one. For who has written to the collection before.
             random: source of jitter and of the durations of watches.
         """
         self._random = random or Random()  # noqa: S311 - jitter
@@ -119,7 +122,7 @@ class Watcher:
         self.last_event_at: float | None = None
         """When the server last sent a page, an event or a bookmark; None before the first."""
 
-        self._unservable = False  # the server cannot serve `resource_version`: list the newest
+        self._unservable = newest  # the server cannot serve `resource_version`, or not well enough: list the newest
         self._served_pages = False  # a list at "0" came in pages: the server has no cache of this collection
         self._moved = False  # the version has moved since the last list
         self._resumes = 0  # failures in a row since the version moved

@@ -17,7 +17,8 @@ __all__ = [
     "done",
 ]
 
-from .context import Context, SyncContext
+from .blocking import SyncContext
+from .context import Context
 from .describe import BoundController, ControllerSpec, FunctionController, bind, controller
 from .outcome import Result, Retry, Terminal, after, done
 from .reconciler import DeadlineExceeded

@@ -3,31 +3,28 @@
 Reads come from the cache and see the writes that were made through the same operator; writes go to the server. A kind
 is watched from the first time it is read or owned; kinds that are only applied or deleted are not.
 
-`Context` is for `async def`. A `def` reconcile runs in a thread and is given a `SyncContext`: the same calls, blocking.
+`Context` is for `async def`. A `def` reconcile runs in a thread and is given a `SyncContext`: see `blocking`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import copy
 import logging
-import threading
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from kubewright.client import Client, NotFound, Patch
+from kubewright.client import Client, Conflict, NotFound, Patch
+from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
 from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
 
-__all__ = ["Context", "Reads", "SyncContext"]
+__all__ = ["Context", "Reads"]
 
 T = TypeVar("T", bound=Object)
-V = TypeVar("V")
 
 
 class Reads(Protocol):
@@ -47,8 +44,8 @@ class Reads(Protocol):
         """Tell what the server answered to a write."""
         ...
 
-    def deleted(self, kind: type[Object], key: Key, uid: str) -> None:
-        """Tell that the server removed an object."""
+    def deleted(self, obj: Object) -> None:
+        """Tell that the server removed an object: the one with the uid of `obj`."""
         ...
 
 
@@ -153,7 +150,7 @@ class Context:
         child = self._adopted(child, owned)
         key = key_of(child)
         handle = (info.gvk, key)
-        body = encode(child, status=False)
+        body = apply_body(child, None)
         live = self._reads.cached(type(child), key)
         if live is not None:
             present = decode(type(child), live)
@@ -170,14 +167,21 @@ class Context:
 
     def _adopted(self, child: T, owned: bool) -> T:
         """A copy of `child`, in its namespace and with its owner; what the caller holds stays as it is."""
-        child = copy.copy(child)
-        child.metadata = copy.copy(child.metadata)
-        child.metadata.owner_references = list(child.metadata.owner_references)
-        if info_of(type(child)).namespaced and not child.metadata.namespace:
-            child.metadata.namespace = self.namespace or self.client.namespace
+        child = self._placed(copy.copy(child))
         if owned:
+            child.metadata = copy.copy(child.metadata)
+            child.metadata.owner_references = list(child.metadata.owner_references)
             set_controller(self._obj, child)
         return child
+
+    def _placed(self, obj: T) -> T:
+        """`obj`, or a copy of it in the namespace of the reconciled object if it has none."""
+        if obj.metadata.namespace or not info_of(type(obj)).namespaced:
+            return obj
+        obj = copy.copy(obj)
+        obj.metadata = copy.copy(obj.metadata)
+        obj.metadata.namespace = self.namespace or self.client.namespace
+        return obj
 
     def _check_owner(self, present: Object) -> None:
         owner = controller_of(present)
@@ -185,8 +189,12 @@ class Context:
             raise AlreadyOwned(present.kind, key_of(present), owner, owner_reference(self._obj))
 
     async def patch(self, obj: T, patch: Patch, *, subresource: str | None = None) -> T:
-        """Change an object in part; the object as it is afterwards."""
-        answer = await self.client.patch(obj, patch, subresource=subresource)
+        """Change an object in part; the object as it is afterwards.
+
+        Raises:
+            NotFound, Conflict (the patch has a version), Invalid and other ApiErrors.
+        """
+        answer = await self.client.patch(self._placed(obj), patch, subresource=subresource)
         self._reads.wrote(answer)
         return answer
 
@@ -197,25 +205,34 @@ class Context:
         return answer
 
     async def delete(self, obj: Object) -> bool:
-        """Delete an object that was read or applied; False when it was gone already.
+        """Delete an object; False when it was gone already.
 
-        The delete holds for this very object: one that was created anew under its name is left alone.
+        For an object that was read or applied the deletion holds for this very one: what was created anew under its
+        name is left alone. One that was made here (without a uid) says but a name.
         """
+        obj = self._placed(obj)
         uid = obj.metadata.uid or None
+        gone = False
+        left = None
         try:
             left = await self.client.delete(obj, uid=uid)
         except NotFound:
-            left = None
             gone = True
-        else:
-            gone = False
-        if left is None or left.metadata.deletion_timestamp is None:
-            # Some kinds answer with the object as it was.
-            self._reads.deleted(type(obj), key_of(obj), obj.metadata.uid)
-        else:
-            self._reads.wrote(left)
+        except Conflict:
+            if uid is None:
+                raise
+            gone = True  # its name is another's
         self._applied.forget((info_of(type(obj)).gvk, key_of(obj)))
+        if left is not None and left.metadata.deletion_timestamp is not None:
+            self._reads.wrote(left)
+            return True
+        # Some kinds answer with the object as it was.
+        self._reads.deleted(obj if uid else left or self._known(obj))
         return not gone
+
+    def _known(self, obj: Object) -> Object:
+        data = self._reads.cached(type(obj), key_of(obj))
+        return obj if data is None else decode(type(obj), data)
 
     def _key(self, kind: type[Object], name: str, namespace: str | None) -> Key:
         return Key(self._namespace(kind, namespace), name)
@@ -226,74 +243,3 @@ class Context:
                 raise ValueError(f"namespace={namespace!r}: {info_of(kind).kind} is cluster-scoped; leave it out")
             return ""
         return self.namespace if namespace is None else namespace
-
-
-class SyncContext:
-    """A Context for a `def` reconcile: the same calls, blocking its thread until the event loop has done them.
-
-    After a deadline or at shutdown every call raises `asyncio.CancelledError`: let it pass.
-    """
-
-    def __init__(self, ctx: Context, loop: asyncio.AbstractEventLoop) -> None:
-        self._ctx = ctx
-        self._loop = loop
-        self.namespace = ctx.namespace
-        self.log = ctx.log
-        self.attempt = ctx.attempt
-        self.causes = ctx.causes
-        self.deadline_at = ctx.deadline_at
-        self._lock = threading.Lock()
-        self._cancelled = False
-        self._waiting: concurrent.futures.Future[Any] | None = None
-
-    def cancel(self) -> None:
-        """From the event loop: the call in progress, and every later one, raises `CancelledError` in the thread."""
-        with self._lock:
-            self._cancelled = True
-            if self._waiting is not None:
-                self._waiting.cancel()
-
-    def _wait(self, call: Coroutine[Any, Any, V]) -> V:
-        with self._lock:
-            if self._cancelled:
-                call.close()
-                raise asyncio.CancelledError
-            self._waiting = waiting = asyncio.run_coroutine_threadsafe(call, self._loop)
-        try:
-            return waiting.result()
-        except concurrent.futures.CancelledError:
-            raise asyncio.CancelledError from None
-
-    def now(self) -> datetime:
-        return self._ctx.now()
-
-    def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T:
-        return self._wait(self._ctx.get(kind, name, namespace=namespace))
-
-    def find(self, kind: type[T], name: str, *, namespace: str | None = None) -> T | None:
-        return self._wait(self._ctx.find(kind, name, namespace=namespace))
-
-    def list(
-        self,
-        kind: type[T],
-        *,
-        namespace: str | None = None,
-        all_namespaces: bool = False,
-        labels: str | Mapping[str, str] | None = None,
-    ) -> Sequence[T]:
-        return self._wait(self._ctx.list(kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels))
-
-    def owned(self, kind: type[T]) -> Sequence[T]:
-        return self._wait(self._ctx.owned(kind))
-
-    def apply(self, child: T, *, owned: bool = True) -> T:
-        return self._wait(self._ctx.apply(child, owned=owned))
-
-    def patch(self, obj: T, patch: Patch, *, subresource: str | None = None) -> T:
-        return self._wait(self._ctx.patch(obj, patch, subresource=subresource))
-
-    def create(self, obj: T, *, owned: bool = True) -> T:
-        return self._wait(self._ctx.create(obj, owned=owned))
-
-    def delete(self, obj: Object) -> bool:
-        return self._wait(self._ctx.delete(obj))

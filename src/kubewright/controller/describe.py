@@ -22,13 +22,14 @@ import msgspec
 
 from kubewright.model import Object, info_of
 
-from .context import Context, SyncContext
+from .blocking import SyncContext
+from .context import Context
 from .outcome import Result
 
 __all__ = ["BoundController", "ControllerSpec", "FunctionController", "bind", "controller"]
 
 T = TypeVar("T", bound=Object)
-R = TypeVar("R", bound="Result | None | Awaitable[Result | None]")
+R = TypeVar("R", bound="Result | Awaitable[Result | None] | None")
 CtxT = TypeVar("CtxT", Context, SyncContext)
 ClassT = TypeVar("ClassT")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?")

@@ -3,7 +3,7 @@
 | | has our finalizer | has it not |
 |---|---|---|
 | **lives** | RECONCILE | ADD it first, so that it is stored before the first side effect, then reconcile |
-| **is being deleted** | FINALIZE, and when that returns, remove it as the last write | LEAVE it alone: we are done with it |
+| **is being deleted** | FINALIZE, and when that returns, remove it as the last write | LEAVE it: we are done with it |
 
 Both writes are merge patches under the resource version that the decision was made on: `metadata.finalizers` is
 replaced whole, so two writers must not undo each other, and a stale cache must not bring back a finalizer that somebody

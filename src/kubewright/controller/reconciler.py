@@ -2,14 +2,15 @@
 
     decode -> finalizer step -> the user's function -> status difference -> (removal of the finalizer)
 
-It does not know queues, workers or retries: that is `runner.py`. Every write it makes is guarded, so that a pass over a
-stale object fails with a conflict and is repeated, and never undoes what somebody else wrote.
+It does not know queues, workers or retries: that is `runner.py`. Every write it makes holds for one version of the
+object: it never undoes what somebody else wrote, and never meets an object that was created anew under the name.
 
 Guarantees: G1 the finalizer is stored before the function runs. G2 the status difference is written once, also when the
 function raised, and not at all when nothing changed. G3 the finalizer goes last, after finalize returned. G4 an object
 that is gone, or goes during the pass, is not an error.
 
-Cancellation: the function is cancelled where it waits; then nothing more is written.
+Cancellation: the function is cancelled where it waits; then nothing more is written. A cancellation that comes from
+inside the function (it awaited a task that was cancelled) is a failure like any other.
 """
 
 from __future__ import annotations
@@ -23,16 +24,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kubewright.client import Client, Conflict, MergePatch, NotFound
-from kubewright.model import Key, Object, decode, info_of
+from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, origin_of
 
 from .applying import AppliedMemory
-from .context import Context, Reads, SyncContext
+from .blocking import run_in_thread
+from .context import Context, Reads
 from .describe import BoundController
 from .finalizing import Step, add_patch, next_step, remove_patch
-from .outcome import Result, done
+from .outcome import Result, Terminal, done
 from .status import StatusDraft
 
-__all__ = ["DeadlineExceeded", "Pass", "Reconciler"]
+__all__ = ["DeadlineExceeded", "Pass", "Reconciler", "Unreadable"]
 
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
@@ -40,6 +42,10 @@ _FINALIZER_TRIES = 5
 
 class DeadlineExceeded(Exception):
     """A reconcile took longer than its controller's `deadline_seconds`, and was cancelled."""
+
+
+class Unreadable(Terminal):
+    """The object in the cache is not one of the model: nothing that we do makes it readable."""
 
 
 class Pass:
@@ -72,7 +78,7 @@ class Reconciler:
         self._finalizer = bound.spec.finalizer if bound.finalize is not None else None
         self._client = client
         self._reads = reads
-        self._applied = AppliedMemory()
+        self._applied: dict[Key, AppliedMemory] = {}
         self._logger = logger
         self._executor = executor
         self._clock = clock
@@ -83,21 +89,26 @@ class Reconciler:
 
         Raises:
             Exception: whatever the function raised, or a write was answered with; see `outcome.py` for what follows.
-            DecodeError: the object in the cache is not one of the model.
+            Unreadable: the object in the cache is not one of the model.
             DeadlineExceeded: the function took too long.
         """
         data = self._reads.cached(self._kind, key)
         if data is None:
+            self._applied.pop(key, None)
             return done
-        obj = decode(self._kind, data)
+        try:
+            obj = decode(self._kind, data)
+        except DecodeError as error:
+            raise Unreadable(str(error)) from None
         step = next_step(obj, self._finalizer)
         if step is Step.LEAVE:
             return done
         if step is Step.ADD:
-            assert self._finalizer is not None
-            obj = await self._client.patch(obj, MergePatch(add_patch(obj, self._finalizer)))
-            self._reads.wrote(obj)
-        ctx = self._context(obj, this)
+            held = await self._hold(obj)
+            if held is None:
+                return done
+            obj = held
+        ctx = self._context(obj, key, this)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
         draft = StatusDraft(obj)
         try:
@@ -108,17 +119,22 @@ class Reconciler:
         written = await self._write_status(obj, draft)
         draft.check_untouched()
         if step is Step.FINALIZE:
+            if result is not done:
+                raise TypeError(
+                    f"{self._spec.name}: finalize returned {result!r}, and the finalizer goes when it returns; "
+                    "return None when all is done, raise Retry(...) to be called again"
+                )
             await self._release(written or obj)
             return done
         return result
 
-    def _context(self, obj: Object, this: Pass) -> Context:
+    def _context(self, obj: Object, key: Key, this: Pass) -> Context:
         deadline = self._spec.deadline_seconds
         return Context(
             obj=obj,
             client=self._client,
             reads=self._reads,
-            applied=self._applied,
+            applied=self._applied.setdefault(key, AppliedMemory()),
             log=logging.LoggerAdapter(
                 self._logger,
                 {"namespace": obj.metadata.namespace, "object": obj.metadata.name, "controller": self._spec.name},
@@ -132,64 +148,67 @@ class Reconciler:
     # -- the user's function ---------------------------------------------------------------------------------------
 
     async def _call(self, function: Any, obj: Object, ctx: Context) -> Result:
-        if self._spec.deadline_seconds is None:
-            return await self._invoke(function, obj, ctx)
+        seconds = self._spec.deadline_seconds
         try:
-            async with asyncio.timeout(self._spec.deadline_seconds) as limit:
+            async with asyncio.timeout(seconds) as limit:
                 return await self._invoke(function, obj, ctx)
         except TimeoutError:
             if not limit.expired():
                 raise
             raise DeadlineExceeded(
-                f"{self._spec.name}: the reconcile did not end within deadline_seconds={self._spec.deadline_seconds:g}"
+                f"{self._spec.name}: the reconcile did not end within deadline_seconds={seconds:g}"
             ) from None
+        except asyncio.CancelledError as error:
+            me = asyncio.current_task()
+            if me is None or me.cancelling():
+                raise
+            raise RuntimeError(f"{self._spec.name}: something that the reconcile waited for was cancelled") from error
 
     async def _invoke(self, function: Any, obj: Object, ctx: Context) -> Result:
-        if inspect.iscoroutinefunction(function):
+        if _is_async(function):
             outcome = await function(obj, ctx)
         else:
-            outcome = await self._in_thread(function, obj, ctx)
+            outcome = await run_in_thread(function, obj, ctx, self._executor)
         if outcome is None:
             return done
         if isinstance(outcome, Result):
             return outcome
+        if inspect.iscoroutine(outcome):
+            outcome.close()
+            raise TypeError(
+                f"{self._spec.name}: a `def` function returned a coroutine; declare it `async def` "
+                "(a decorator around it may hide that it is)"
+            )
         raise TypeError(f"{self._spec.name}: a reconcile returns None or after(seconds), not {outcome!r}")
-
-    async def _in_thread(self, function: Any, obj: Object, ctx: Context) -> Any:
-        # A thread cannot be cancelled, and the key must not be handed out again while it still works on it: a
-        # cancelled pass tells the thread (its next call of the context raises) and waits for it.
-        loop = asyncio.get_running_loop()
-        blocking = SyncContext(ctx, loop)
-        thread = loop.run_in_executor(self._executor, function, obj, blocking)
-        try:
-            outcome = await asyncio.shield(thread)
-        except asyncio.CancelledError:
-            blocking.cancel()
-            await asyncio.wait([thread])
-            if not thread.cancelled():
-                thread.exception()
-            raise
-        return await outcome if inspect.isawaitable(outcome) else outcome
 
     # -- the writes around it --------------------------------------------------------------------------------------
 
+    async def _hold(self, obj: Object) -> Object | None:
+        """Store the finalizer; the object with it, or None when it is gone."""
+        assert self._finalizer is not None
+        try:
+            held = await self._client.patch(obj, MergePatch(add_patch(obj, self._finalizer)))
+        except NotFound:
+            return None
+        self._reads.wrote(held)
+        return held
+
     async def _write_status(self, obj: Object, draft: StatusDraft) -> Object | None:
-        patch = draft.patch(self._clock())
+        if not draft.settle(self._clock()):
+            return None
+        onto = self._newest(obj)
         for tries_left in reversed(range(_STATUS_TRIES)):
-            if patch is None:
+            if onto is None:
                 return None
-            patch.setdefault("metadata", {})["uid"] = obj.metadata.uid
+            patch = MergePatch(draft.patch(onto))
             try:
-                written = await self._client.patch(obj, MergePatch(patch), subresource=self._status_at)
+                written = await self._client.patch(onto, patch, subresource=self._status_at)
             except NotFound:
                 return None
             except Conflict:
                 if not tries_left:
                     raise
-                live = await self._live(obj)
-                if live is None:
-                    return None
-                patch = draft.rebase(live)
+                onto = await self._live(obj)
             else:
                 self._reads.wrote(written)
                 return written
@@ -213,7 +232,21 @@ class Reconciler:
                 self._reads.wrote(left)
                 return
 
+    def _newest(self, obj: Object) -> Object | None:
+        """The object as the cache has it by now, unless it is gone. `obj` itself when that is it."""
+        data = self._reads.cached(self._kind, key_of(obj))
+        if data is None or data is origin_of(obj):
+            return obj if data is not None else None
+        found = decode(self._kind, data)
+        if found.metadata.resource_version == obj.metadata.resource_version:
+            return obj
+        return found if found.metadata.uid == obj.metadata.uid else None
+
     async def _live(self, obj: Object) -> Object | None:
         """The object as the server has it, unless another one has taken its name."""
         live = await self._client.find(self._kind, obj.metadata.name, namespace=obj.metadata.namespace or None)
         return live if live is not None and live.metadata.uid == obj.metadata.uid else None
+
+
+def _is_async(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

@@ -25,7 +25,7 @@ from kubewright.queue import WorkQueue
 
 from .describe import ControllerSpec
 from .outcome import Retry, Terminal
-from .reconciler import DeadlineExceeded, Pass, Reconciler
+from .reconciler import DeadlineExceeded, Pass, Reconciler, Unreadable
 
 __all__ = ["Cause", "ControllerRunner", "owner_handler", "self_handler"]
 
@@ -102,13 +102,9 @@ class ControllerRunner:
 
     def _failed(self, key: Key, error: Exception, attempt: int) -> None:
         where = f"{self.spec.kind.kind} {key}"
-        if isinstance(error, DecodeError):
-            # Nothing that we do makes it readable: it waits for the next change, as an invalid spec does.
-            self._logger.error("%s: cannot be read and is left alone until it changes: %s", where, error)
-            self.queue.forget(key)
-            return
         if isinstance(error, Terminal):
-            self._logger.error("%s: given up until it changes: %s", where, error)
+            what = "cannot be read and is left alone" if isinstance(error, Unreadable) else "given up"
+            self._logger.error("%s: %s until it changes: %s", where, what, error)
             return
         if isinstance(error, Retry):
             self._logger.info("%s: not yet: %s", where, error)
@@ -118,7 +114,9 @@ class ControllerRunner:
                 return
         elif isinstance(error, Conflict):
             self._logger.info("%s: looked at an old version, trying again: %s", where, error)
-        elif isinstance(error, AlreadyOwned | ApiError | CacheNotSynced | DeadlineExceeded | TransportError):
+        elif isinstance(
+            error, AlreadyOwned | ApiError | CacheNotSynced | DeadlineExceeded | DecodeError | TransportError
+        ):
             # What they say, they say in one line; where the code was does not matter.
             self._logger.warning("%s: attempt %d failed: %s", where, attempt, error)
         else:

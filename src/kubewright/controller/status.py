@@ -1,16 +1,18 @@
 """The status difference: change `obj.status`, and what changed is written once.
 
 A `StatusDraft` is taken before the reconcile and asked afterwards. It is pure: it says what to send, the reconciler
-sends it. Three rules:
+sends it. Four rules:
 
 1. Nothing changed: nothing is written. (Compared as encoded bytes: half a microsecond.)
 2. A merge patch of the changed fields only, so that fields of other writers, and fields of a newer version of the type,
-   stay as they are. A merge patch replaces lists whole; the one list with several writers, `conditions`, is therefore
-   written under the resource version it was read at, and merged by type when that has moved on (`rebase`).
-3. Conditions that changed get the generation they were made for, and the time of their last transition; one whose
+   stay as they are.
+3. It holds for one version of the object. A merge patch replaces lists whole, so the one list with several writers,
+   `conditions`, is merged by type with that version's. And the version is the only thing that tells an object from one
+   that was created anew under its name: the server ignores a uid in a patch of a custom resource's status.
+4. Conditions that changed get the generation they were made for, and the time of their last transition; one whose
    status did not change keeps its time.
 
-The spec and the metadata are not the reconciler's: a change to them is an error that says which call to use.
+All else of the object is not the reconciler's: a change to it is an error that says which call to use.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from typing import Any
 
 import orjson
 
-from kubewright.model import Model, Object, encode
+from kubewright.client import Conflict
+from kubewright.model import Model, Object, Unstructured, encode
 from kubewright.model.condition import Condition, merge_conditions
 from kubewright.model.patch import merge_diff
 
@@ -30,66 +33,78 @@ __all__ = ["NotYours", "StatusDraft"]
 
 
 class NotYours(Terminal):
-    """A reconcile changed the spec or the metadata of its object in place."""
+    """A reconcile changed something other than the status of its object in place."""
 
 
 class StatusDraft:
-    """What an object looked like before a reconcile."""
+    """What an object looked like before a reconcile.
+
+    Expected flow: make it, let the reconcile change the object, `settle`, and while that is refused as a conflict:
+    `patch` over a newer state of the object.
+    """
 
     def __init__(self, obj: Object) -> None:
         self._obj = obj
-        self._status: Any = getattr(obj, "status", None)
-        self._before = _encoded(self._status)
-        self._conditions = [_copy(c) for c in _conditions(obj)]
-        self._rest = _rest(obj)
+        self._before = _encoded_status(obj)
+        self._conditions = [_copy(condition) for condition in _conditions(obj)]
+        self._rest = encode(obj, status=False)
+        self._change: dict[str, Any] = {}
 
     def check_untouched(self) -> None:
         """Raises NotYours when anything but the status was changed."""
-        for part, before, after in zip(("metadata", "spec"), self._rest, _rest(self._obj), strict=True):
-            if before == after:
-                continue
-            raise NotYours(
-                f"{self._obj.kind}: the reconcile changed {part} of its object in place, which is never written; "
-                f"to change it, use ctx.patch(obj, MergePatch({{{part!r}: ...}}))"
-            )
+        rest = encode(self._obj, status=False)
+        if rest == self._rest:
+            return
+        before, after = orjson.loads(self._rest), orjson.loads(rest)
+        for part in {**before, **after}:
+            if before.get(part) != after.get(part):
+                raise NotYours(
+                    f"{self._obj.kind}: the reconcile changed {part} of its object in place, which is never written; "
+                    f"to change it, use ctx.patch(obj, MergePatch({{{part!r}: ...}}))"
+                )
 
-    def patch(self, now: datetime) -> dict[str, Any] | None:
-        """The merge patch to send to the status, or None. Stamps changed conditions of the object on the way."""
-        after = _encoded(getattr(self._obj, "status", None))
-        if after == self._before:
-            return None
+    def settle(self, now: datetime) -> bool:
+        """Stamp the conditions that changed. Whether there is anything to write."""
+        if _encoded_status(self._obj) == self._before:
+            return False
         _stamp(self._conditions, _conditions(self._obj), self._obj.metadata.generation, now)
-        after = _encoded(getattr(self._obj, "status", None))
-        change = merge_diff(orjson.loads(self._before), orjson.loads(after))
-        if change is None:
-            return None
-        patch: dict[str, Any] = {"status": change}
-        if "conditions" in change:
-            patch["metadata"] = {"resourceVersion": self._obj.metadata.resource_version}
-        return patch
+        self._change = merge_diff(orjson.loads(self._before), orjson.loads(_encoded_status(self._obj))) or {}
+        return bool(self._change)
 
-    def rebase(self, live: Object) -> dict[str, Any] | None:
-        """The patch to send instead when the first one met a conflict: our changes on top of `live`."""
-        change = merge_diff(orjson.loads(self._before), orjson.loads(_encoded(getattr(self._obj, "status", None))))
-        if change is None:
-            return None
-        ours = _conditions(self._obj)
-        merged = merge_conditions(_conditions(live), ours, self._conditions)
-        if "conditions" in change:
-            change["conditions"] = [orjson.loads(encode(c)) for c in merged]
-        return {"status": change, "metadata": {"resourceVersion": live.metadata.resource_version}}
+    def patch(self, onto: Object) -> dict[str, Any]:
+        """The merge patch that makes our changes to `onto`: the object, or a state of it that is newer than ours.
+
+        Raises:
+            Conflict: `onto` has other conditions, and they are not of the type `Condition`, so cannot be merged.
+        """
+        change = dict(self._change)
+        if "conditions" in change and onto is not self._obj:
+            change["conditions"] = self._merged(onto, change["conditions"])
+        return {"status": change, "metadata": {"resourceVersion": onto.metadata.resource_version}}
+
+    def _merged(self, onto: Object, ours: Any) -> Any:
+        read, theirs = (orjson.loads(data).get("conditions") for data in (self._before, _encoded_status(onto)))
+        if read == theirs:
+            return ours
+        if len(_conditions(self._obj)) != len(ours or ()) or len(_conditions(onto)) != len(theirs or ()):
+            raise Conflict(message=f"{self._obj.kind}: another writer changed status.conditions meanwhile")
+        merged = merge_conditions(_conditions(onto), _conditions(self._obj), self._conditions)
+        return [orjson.loads(encode(condition)) for condition in merged] or None
 
 
-def _encoded(part: Any) -> bytes:
-    return encode(part) if isinstance(part, Model) else b"{}"
+def _status(obj: Object) -> Any:
+    return obj.content.get("status") if isinstance(obj, Unstructured) else getattr(obj, "status", None)
 
 
-def _rest(obj: Object) -> tuple[bytes, bytes]:
-    return _encoded(obj.metadata), _encoded(getattr(obj, "spec", None))
+def _encoded_status(obj: Object) -> bytes:
+    status = _status(obj)
+    if isinstance(status, Model):
+        return encode(status)
+    return orjson.dumps(status) if isinstance(status, dict) else b"{}"
 
 
 def _conditions(obj: Object) -> list[Condition]:
-    found = getattr(getattr(obj, "status", None), "conditions", None)
+    found = getattr(_status(obj), "conditions", None)
     return found if isinstance(found, list) and all(isinstance(c, Condition) for c in found) else []
 
 

@@ -50,8 +50,8 @@ class Informers:
         """The informer of a kind, if it was started."""
         return self._informers.get(info_of(kind).gvk)
 
-    async def start(self, kind: type[Object]) -> Informer:
-        """The informer of a kind, running but perhaps not synced."""
+    async def start(self, kind: type[Object], *, newest: bool = False) -> Informer:
+        """The informer of a kind, running but perhaps not synced. `newest` as of `Informer`, if it is only now made."""
         info = info_of(kind)
         if not info.plural:
             info = await self._client.discovery.resolve(info.gvk)
@@ -62,19 +62,24 @@ class Informers:
             found = Informer(
                 Collection(self._client.http, path),
                 name=info.resource_name,
+                newest=newest,
                 on_problem=partial(self._report, info.gvk),
             )
             self._informers[info.gvk] = found
             self._tasks[info.gvk] = asyncio.create_task(found.run(), name=f"informer {info.resource_name}")
         return found
 
-    async def synced(self, kind: type[Object]) -> Informer:
+    async def synced(self, kind: type[Object], *, newest: bool = False) -> Informer:
         """The informer of a kind, with its first list.
+
+        Args:
+            newest: where this is the first to ask for the kind, begin with the newest state. For reads in the middle of
+                the work, which must see what was written before them.
 
         Raises:
             CacheNotSynced: the server refuses, or does not answer in time.
         """
-        informer = await self.start(kind)
+        informer = await self.start(kind, newest=newest)
         if informer.has_synced:
             return informer
         loop = asyncio.get_running_loop()

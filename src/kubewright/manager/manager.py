@@ -1,10 +1,12 @@
 """The life of an operator: what starts when, and how it ends.
 
-    start   informers of all controllers' kinds, at once -> all synced -> handlers -> workers
-    stop    no more keys -> running reconciles end within the grace, else are cancelled -> informers
+    start   informers of all controllers' kinds, at once -> all synced -> [elected] -> handlers -> workers
+    lost    reconciles are cancelled -> again a candidate; informers go on
+    stop    no more keys -> running reconciles end within the grace, else are cancelled -> [lease back] -> informers
 
-Workers start only when every source of every controller is synced: a reconcile never acts on half a picture. A manager
-is an object like any other: several may live in one process, on one event loop, and it installs no signal handlers.
+Workers start only when every source of every controller is synced: a reconcile never acts on half a picture. Who stands
+by for an election has synced before, so that a take-over costs no list. A manager is an object like any other: several
+may live in one process, on one event loop, and it installs no signal handlers.
 """
 
 from __future__ import annotations
@@ -13,20 +15,25 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Literal
 
 from kubewright.cache import ListWatchError
 from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
 from kubewright.controller.describe import BoundController
 from kubewright.controller.reconciler import Reconciler
-from kubewright.controller.runner import ControllerRunner
+from kubewright.controller.runner import Cause, ControllerRunner
 from kubewright.model import Object, info_of
 
+from .election.candidacy import Candidacy
+from .election.elector import Term
 from .informers import Informers
 from .refusals import explain
 
 __all__ = ["Manager"]
 
+_ELECTED_AGAIN = Cause("elected again")
 _TOGETHER_SECONDS = 1.0  # after the first refusal, to hear of the others: they were asked for at the same time
 
 
@@ -37,11 +44,17 @@ class Manager:
 
     Guarantees: G1 workers start after all sources have synced. G2 when `run` has returned or raised, nothing of the
     manager runs any more. G3 the first controller or source that fails for good stops the others and comes out of
-    `run`.
+    `run`. G4 with a `candidacy` reconciles run only while it leads, and the lease is given back after the last of them;
+    who is told to stop before it is elected starts none.
     Cancellation: cancelling `run` stops without grace.
+
+    Attributes:
+        ready: the informers have synced: what is to be done can be, now or as soon as we are elected.
+        elected: the controllers work; without a `candidacy` as soon as `ready`, with one while it leads.
 
     Args:
         controllers: with names that differ.
+        candidacy: work only when elected; None: at once.
         namespace: watch one namespace only; None for all.
         grace_seconds: what running reconciles are given to end after `stop`.
         threads: the bound on `def` reconciles that run at once.
@@ -57,6 +70,7 @@ class Manager:
         grace_seconds: float = 30.0,
         sync_seconds: float = 120.0,
         threads: int = 32,
+        candidacy: Candidacy | None = None,
     ) -> None:
         names = [bound.spec.name for bound in controllers]
         for each in names:
@@ -65,14 +79,18 @@ class Manager:
         self._logger = logging.getLogger(f"kubewright.{name}")
         self._grace_seconds = grace_seconds
         self._informers = Informers(client, namespace=namespace, sync_seconds=sync_seconds)
-        self.reader = Reader(self._informers.synced, self._informers.running)
+        self.reader = Reader(partial(self._informers.synced, newest=True), self._informers.running)
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self.candidacy = candidacy
+        writer = client.with_options(field_manager=client.field_manager or name)
+        if candidacy is not None:
+            writer = candidacy.fenced(writer)
         self._runners = [
             ControllerRunner(
                 bound.spec,
                 Reconciler(
                     bound,
-                    client=client.with_options(field_manager=client.field_manager or name),
+                    client=writer,
                     reads=self.reader,
                     logger=self._logger.getChild(bound.spec.name),
                     executor=self._executor,
@@ -83,6 +101,8 @@ class Manager:
         ]
         self._stopping = asyncio.Event()
         self.ready = asyncio.Event()
+        self.elected = asyncio.Event()
+        self._is_attached = False
 
     def stop(self) -> None:
         """Begin to stop; `run` returns when all has ended."""
@@ -94,25 +114,40 @@ class Manager:
         Raises:
             CacheNotSynced: a kind cannot be watched.
         """
-        workers: list[asyncio.Task[None]] = []
         try:
             if not await self._start():
                 return
-            workers = [asyncio.create_task(runner.run(), name=runner.spec.name) for runner in self._runners]
-            self.ready.set()
-            self._logger.info("running: %s", ", ".join(runner.spec.name for runner in self._runners))
-            stopping = asyncio.create_task(self._stopping.wait())
-            try:
-                await asyncio.wait([stopping, *workers], return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                stopping.cancel()
-            await self._drain(workers)
+            if self.candidacy is None:
+                await self._work(asyncio.Event())
+            else:
+                self.ready.set()
+                await self.candidacy.run(self._lead, self._stopping)
         finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
             await self._informers.stop()
             self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _lead(self, term: Term) -> None:
+        await self._work(term.lost)
+        if term.lost.is_set():
+            self._logger.warning("leader election: lost: %s; standing by", term.reason)
+
+    async def _work(self, lost: asyncio.Event) -> None:
+        """Run the workers until `stop`, or until `lost`; then nothing is left of them."""
+        await self._attach()
+        workers = [asyncio.create_task(runner.run(), name=runner.spec.name) for runner in self._runners]
+        self.ready.set()
+        self.elected.set()
+        self._logger.info("running: %s", ", ".join(runner.spec.name for runner in self._runners))
+        signals = [asyncio.create_task(event.wait()) for event in (self._stopping, lost)]
+        try:
+            await asyncio.wait([*signals, *workers], return_when=asyncio.FIRST_COMPLETED)
+            if not lost.is_set():
+                await self._drain(workers, signals[1])
+        finally:
+            self.elected.clear()
+            for task in (*signals, *workers):
+                task.cancel()
+            await asyncio.gather(*signals, *workers, return_exceptions=True)
 
     async def _start(self) -> bool:
         """Start and sync all sources; False when stopped meanwhile."""
@@ -120,13 +155,25 @@ class Manager:
         for runner in self._runners:
             for kind in (runner.spec.kind, *runner.spec.owns):
                 kinds[kind] = None
-        if not await self._sync(kinds):
-            return False
+        return await self._sync(kinds)
+
+    async def _attach(self) -> None:
+        """Give the controllers all objects: by their handlers, which then tell of changes, or again.
+
+        Handlers are not added before the first election: a queue that nobody takes from would grow for as long as this
+        process stands by.
+        """
+        if not self._is_attached:
+            for runner in self._runners:
+                runner.watch_primary(await self._informers.synced(runner.spec.kind))
+                for owned in runner.spec.owns:
+                    runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
+            self._is_attached = True
+            return
         for runner in self._runners:
-            runner.watch_primary(await self._informers.synced(runner.spec.kind))
-            for owned in runner.spec.owns:
-                runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
-        return True
+            informer = await self._informers.synced(runner.spec.kind)
+            for entry in informer.store:
+                runner.queue.add(entry.key, _ELECTED_AGAIN)
 
     async def _sync(self, kinds: Iterable[type[Object]]) -> bool:
         stopping = asyncio.create_task(self._stopping.wait())
@@ -147,20 +194,26 @@ class Manager:
             await asyncio.gather(stopping, *syncs, return_exceptions=True)
         return True
 
-    async def _drain(self, workers: list[asyncio.Task[None]]) -> None:
+    async def _drain(self, workers: list[asyncio.Task[None]], lost: asyncio.Task[Literal[True]]) -> None:
         for runner in self._runners:
             runner.stop()
         if not workers:
             return
-        ended, running = await asyncio.wait(workers, timeout=self._grace_seconds)
-        if running:
+        grace = asyncio.create_task(asyncio.wait(workers, timeout=self._grace_seconds))
+        try:
+            await asyncio.wait([grace, lost], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            grace.cancel()
+        running = [worker for worker in workers if not worker.done()]
+        if running and not lost.done():
             self._logger.warning(
                 "%d controllers still reconcile after a grace of %g s and are cancelled",
                 len(running),
                 self._grace_seconds,
             )
-        for worker in ended:
-            worker.result()
+        for worker in workers:
+            if worker.done():
+                worker.result()
 
 
 def _together(errors: Sequence[BaseException]) -> BaseException:
