@@ -1,0 +1,132 @@
+"""Go's regular expressions in Python: the `pattern` of schemas, CEL's `matches` and `find`.
+
+`compile(text)` reads the text by Go's rules (see `re2_syntax`), so that what a server refuses is refused here in the
+same words, and what it accepts means the same: `$` is the end of the text, `\\d` is ASCII, `\\pL` and `\\Q...\\E` are
+known, back references and lookaround are not. The tree is then written as a pattern for `re`, with every flag and
+class resolved; no text of the user reaches `re` as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from .re2_syntax import parse
+from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat
+from .re2_unicode import MAX_RUNE
+
+__all__ = ["Re2Error", "Regex", "compile", "quote_meta"]
+
+_ASSERTIONS: Final = {
+    "text begin": r"(?:\A)",
+    "text end": r"(?:\Z)",
+    "line begin": r"(?m:^)",
+    "line end": r"(?m:$)",
+    "word boundary": r"(?a:(?<=\w)(?!\w)|(?<!\w)(?=\w))",
+    # Not \B: before Python 3.14 that does not match the empty text.
+    "no word boundary": r"(?a:(?<=\w)(?=\w)|(?<!\w)(?!\w))",
+}
+
+
+class Regex:
+    """A compiled expression. Immutable; safe to share.
+
+    Attributes:
+        text: as it was written.
+        groups: the number of capturing groups.
+    """
+
+    __slots__ = ("_re", "groups", "text")
+
+    def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
+        self.text = text
+        self._re = pattern
+        self.groups = pattern.groups
+
+    def search(self, text: str) -> bool:
+        """Whether the expression is found anywhere in `text` (Go's MatchString)."""
+        return self._re.search(text) is not None
+
+    def find(self, text: str) -> str | None:
+        """The leftmost match, or None."""
+        found = self._re.search(text)
+        return None if found is None else found.group()
+
+    def find_all(self, text: str, limit: int = -1) -> list[str]:
+        """The matches from left to right, none overlapping; at most `limit` of them unless that is negative."""
+        found: list[str] = []
+        at, end_of_last = 0, -1
+        while at <= len(text) and (limit < 0 or len(found) < limit):
+            match = self._re.search(text, at)
+            if match is None:
+                break
+            start, end = match.span()
+            # Go takes no empty match right after another match.
+            if start != end or start != end_of_last:
+                found.append(match.group())
+            end_of_last = end
+            at = end if end > at or start != end else end + 1
+        return found
+
+    def __repr__(self) -> str:
+        return f"Regex({self.text!r})"
+
+
+@lru_cache(maxsize=1024)
+def compile(text: str) -> Regex:  # noqa: A001 - the name that `re` has
+    """A regular expression in Go's syntax.
+
+    Raises:
+        Re2Error: Go's regexp refuses it; the message is Go's.
+    """
+    tree = parse(text)
+    try:
+        return Regex(text, re.compile(_write(tree)))
+    except (re.error, RecursionError, OverflowError):
+        raise Re2Error("expression too large", text) from None
+
+
+def quote_meta(text: str) -> str:
+    """`text` with a backslash before each character that has a meaning in an expression."""
+    return "".join("\\" + char if char in r"\.+*?()|[]{}^$" else char for char in text)
+
+
+def _write(node: Node) -> str:
+    match node:
+        case Chars():
+            return _write_chars(node.ranges)
+        case Assertion():
+            return _ASSERTIONS[node.kind]
+        case Group():
+            return f"({_write(node.item)})"
+        case Concat():
+            return "".join(f"(?:{_write(item)})" if isinstance(item, Choice) else _write(item) for item in node.items)
+        case Choice():
+            return "|".join(map(_write, node.items))
+        case Repeat():
+            suffix = "" if node.greedy else "?"
+            return f"(?:{_write(node.item)}){_count(node.low, node.high)}{suffix}"
+
+
+def _count(low: int, high: int | None) -> str:
+    if high is None:
+        return {0: "*", 1: "+"}.get(low, f"{{{low},}}")
+    return "?" if (low, high) == (0, 1) else f"{{{low},{high}}}"
+
+
+def _write_chars(ranges: tuple[tuple[int, int], ...]) -> str:
+    if not ranges:
+        return r"(?!)"
+    if ranges == ((0, MAX_RUNE),):
+        return r"(?s:.)"
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return _rune(ranges[0][0])
+    return "[" + "".join(_rune(low) if low == high else f"{_rune(low)}-{_rune(high)}" for low, high in ranges) + "]"
+
+
+def _rune(rune: int) -> str:
+    char = chr(rune)
+    if char.isascii() and char.isalnum():
+        return char
+    return f"\\x{rune:02x}" if rune < 0x100 else f"\\u{rune:04x}" if rune < 0x10000 else f"\\U{rune:08x}"

@@ -1,0 +1,401 @@
+"""Regular expressions as Go reads them (RE2 syntax, flags of `regexp.MustCompile`), to a tree.
+
+Kubernetes checks `pattern` and CEL's `matches` with Go's regexp. This file knows which texts that accepts, with which
+words it refuses the others, and what each text means; it does not match anything and knows nothing of Python's `re`.
+
+Rule: https://github.com/google/re2/wiki/Syntax and Go's regexp/syntax package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from .re2_tree import (
+    ANY,
+    ANY_BUT_NEWLINE,
+    MAX_HEIGHT,
+    MAX_REPEAT,
+    Assertion,
+    Chars,
+    Choice,
+    Concat,
+    Group,
+    Node,
+    Re2Error,
+    Repeat,
+    check_size,
+    within,
+)
+from .re2_unicode import MAX_RUNE, Ranges, fold_ranges, merge, named_ranges, negate
+
+__all__ = ["parse"]
+
+DIGIT: Final[Ranges] = ((0x30, 0x39),)
+SPACE: Final[Ranges] = ((0x9, 0xA), (0xC, 0xD), (0x20, 0x20))
+WORD: Final[Ranges] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+PERL: Final = {"d": DIGIT, "s": SPACE, "w": WORD}
+POSIX: Final[dict[str, Ranges]] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0, 0x7F),),
+    "blank": ((0x9, 0x9), (0x20, 0x20)),
+    "cntrl": ((0, 0x1F), (0x7F, 0x7F)),
+    "digit": DIGIT,
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((0x9, 0xD), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
+CONTROLS: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open parenthesis: what it holds so far, and the flags to return to."""
+
+    capturing: bool
+    flags: frozenset[str]
+    items: list[Node]
+    choices: list[Node]
+
+
+def parse(text: str) -> Node:
+    """The tree of a regular expression.
+
+    Raises:
+        Re2Error: Go's regexp refuses it.
+    """
+    return _Parser(text).parse()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.flags: frozenset[str] = frozenset()
+        self.frame = _Frame(False, self.flags, [], [])
+        self.open: list[_Frame] = []
+
+    def fail(self, rule: str, start: int, end: int | None = None) -> NoReturn:
+        raise Re2Error(rule, self.text[start:end])
+
+    def parse(self) -> Node:
+        text = self.text
+        last_repeat = -1
+        while self.at < len(text):
+            start = self.at
+            repeat = -1
+            char = text[start]
+            if char == "(":
+                self.left_paren()
+            elif char == "|":
+                self.at += 1
+                self.frame.choices.append(_concat(self.frame.items))
+                self.frame.items = []
+            elif char == ")":
+                self.right_paren()
+            elif char in "*+?":
+                self.at += 1
+                low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
+                self.repeat(start, low, high, last_repeat, counted=False)
+                repeat = last_repeat if last_repeat >= 0 else start
+            elif char == "{" and (counts := self.counts()) is not None:
+                low, high = counts
+                if low > MAX_REPEAT or (high is not None and (high > MAX_REPEAT or low > high)):
+                    self.fail("invalid repeat count", start, self.at)
+                self.repeat(start, low, high, last_repeat, counted=True)
+                repeat = start
+            else:
+                self.single(char)
+            last_repeat = repeat
+        if self.open:
+            self.fail("missing closing )", 0)
+        node = self.close(self.frame)
+        check_size(node, text)
+        return node
+
+    # -- groups -------------------------------------------------------------------------------------------------------
+
+    def left_paren(self) -> None:
+        text, start = self.text, self.at
+        if not text.startswith("(?", start):
+            self.push(True, 1)
+            return
+        if (text.startswith("(?P<", start) and len(text) - start > 4) or (
+            text.startswith("(?<", start) and len(text) - start > 3
+        ):
+            begin = start + (4 if text[start + 2] == "P" else 3)
+            end = text.find(">", start)
+            if end < 0:
+                self.fail("invalid named capture", start)
+            name = text[begin:end]
+            if not name or not all(char == "_" or (char.isascii() and char.isalnum()) for char in name):
+                self.fail("invalid named capture", start, end + 1)
+            self.push(True, end + 1 - start)
+            return
+        self.set_flags(start)
+
+    def set_flags(self, start: int) -> None:
+        text, flags = self.text, set(self.flags)
+        at, adding, seen = start + 2, True, True
+        while at < len(text):
+            char = text[at]
+            at += 1
+            if char in "imsU":
+                (flags.add if adding else flags.discard)(char)
+                seen = True
+            elif char == "-" and adding:
+                adding = seen = False
+            elif char in ":)" and seen:
+                if char == ":":
+                    self.push(False, at - start)
+                self.flags = frozenset(flags)
+                self.at = at
+                return
+            else:
+                break
+        self.fail("invalid or unsupported Perl syntax", start, at)
+
+    def push(self, capturing: bool, length: int) -> None:
+        self.open.append(self.frame)
+        self.frame = _Frame(capturing, self.flags, [], [])
+        self.at += length
+        if len(self.open) > MAX_HEIGHT:
+            self.fail("expression nests too deeply", 0)
+
+    def right_paren(self) -> None:
+        if not self.open:
+            self.fail("unexpected )", 0)
+        done = self.frame
+        node = self.close(done)
+        self.frame = self.open.pop()
+        self.frame.items.append(Group(node) if done.capturing else node)
+        self.flags = done.flags
+        self.at += 1
+
+    def close(self, frame: _Frame) -> Node:
+        last = _concat(frame.items)
+        return Choice((*frame.choices, last)) if frame.choices else last
+
+    # -- repetition ---------------------------------------------------------------------------------------------------
+
+    def repeat(self, start: int, low: int, high: int | None, last_repeat: int, *, counted: bool) -> None:
+        greedy = "U" not in self.flags
+        if self.text.startswith("?", self.at):
+            self.at += 1
+            greedy = not greedy
+        if last_repeat >= 0:
+            self.fail("invalid nested repetition operator", last_repeat, self.at)
+        if not self.frame.items:
+            self.fail("missing argument to repetition operator", start, self.at)
+        node = Repeat(self.frame.items[-1], low, high, greedy)
+        if counted and (low >= 2 or (high or 0) >= 2) and not within(node, MAX_REPEAT):
+            self.fail("invalid repeat count", start, self.at)
+        self.frame.items[-1] = node
+
+    def counts(self) -> tuple[int, int | None] | None:
+        """The numbers of `{n}`, `{n,}`, `{n,m}`, or None: then the brace is a literal."""
+        text, at = self.text, self.at + 1
+        low, at = self.number(at)
+        if low is None:
+            return None
+        high: int | None = low
+        if text.startswith(",", at):
+            at += 1
+            if text.startswith("}", at):
+                high = None
+            else:
+                high, at = self.number(at)
+                if high is None:
+                    return None
+        if not text.startswith("}", at):
+            return None
+        self.at = at + 1
+        return low, high
+
+    def number(self, at: int) -> tuple[int | None, int]:
+        start = at
+        while at < len(self.text) and "0" <= self.text[at] <= "9":
+            at += 1
+        digits = self.text[start:at]
+        if not digits or (len(digits) > 1 and digits[0] == "0"):
+            return None, start
+        return (int(digits) if len(digits) < 9 else MAX_REPEAT + 1), at
+
+    # -- single characters --------------------------------------------------------------------------------------------
+
+    def single(self, char: str) -> None:
+        items, flags = self.frame.items, self.flags
+        if char == "^":
+            items.append(Assertion("line begin" if "m" in flags else "text begin"))
+        elif char == "$":
+            items.append(Assertion("line end" if "m" in flags else "text end"))
+        elif char == ".":
+            items.append(ANY if "s" in flags else ANY_BUT_NEWLINE)
+        elif char == "[":
+            items.append(self.char_class())
+            return
+        elif char == "\\":
+            self.escape()
+            return
+        else:
+            items.append(self.literal(ord(char)))
+        self.at += 1
+
+    def literal(self, rune: int) -> Chars:
+        ranges: Ranges = ((rune, rune),)
+        return Chars(fold_ranges(ranges) if "i" in self.flags else ranges)
+
+    def escape(self) -> None:
+        text, start, items = self.text, self.at, self.frame.items
+        follows = text[start + 1 : start + 2]
+        assertion = {"A": "text begin", "z": "text end", "b": "word boundary", "B": "no word boundary"}.get(follows)
+        if assertion is not None:
+            items.append(Assertion(assertion))
+            self.at += 2
+        elif follows == "C":
+            self.fail("invalid escape sequence", start, start + 2)
+        elif follows == "Q":
+            end = text.find("\\E", start + 2)
+            items.extend(self.literal(ord(char)) for char in text[start + 2 : end if end >= 0 else None])
+            self.at = end + 2 if end >= 0 else len(text)
+        elif (ranges := self.class_escape()) is not None:
+            items.append(Chars(ranges))
+        else:
+            items.append(self.literal(self.escaped_rune()))
+
+    def class_escape(self) -> Ranges | None:
+        """What `\\d`, `\\pL` and their like hold, or None where there is no such thing."""
+        text, start = self.text, self.at
+        if text[start : start + 1] != "\\" or start + 1 >= len(text):
+            return None
+        letter = text[start + 1]
+        if letter in "dswDSW":
+            self.at += 2
+            ranges = PERL[letter.lower()]
+            if "i" in self.flags:
+                ranges = fold_ranges(ranges)
+            return ranges if letter.islower() else negate(ranges)
+        if letter not in "pP":
+            return None
+        positive = letter == "p"
+        if start + 2 >= len(text):
+            return None
+        if text[start + 2] == "{":
+            end = text.find("}", start)
+            if end < 0:
+                self.fail("invalid character class range", start)
+            name, self.at = text[start + 3 : end], end + 1
+        else:
+            name, self.at = text[start + 2], start + 3
+        if name.startswith("^"):
+            positive, name = not positive, name[1:]
+        found = named_ranges(name)
+        if found is None:
+            self.fail("invalid character class range", start, self.at)
+        if "i" in self.flags:
+            found = fold_ranges(found)
+        return found if positive else negate(found)
+
+    def escaped_rune(self) -> int:
+        text, start = self.text, self.at
+        if start + 1 >= len(text):
+            raise Re2Error("trailing backslash at end of expression", "")
+        char = text[start + 1]
+        at = start + 2
+        if char in CONTROLS:
+            self.at = at
+            return CONTROLS[char]
+        if "0" <= char <= "7":
+            if char == "0" or "0" <= text[at : at + 1] <= "7":
+                while at < start + 4 and "0" <= text[at : at + 1] <= "7":
+                    at += 1
+                self.at = at
+                return int(text[start + 1 : at], 8)
+        elif char == "x":
+            if text.startswith("{", at):
+                end = at + 1
+                while end < len(text) and _is_hex(text[end]):
+                    end += 1
+                digits = text[at + 1 : end].lstrip("0") or text[at + 1 : end][:1]
+                if digits and text.startswith("}", end) and len(digits) <= 6 and int(digits, 16) <= MAX_RUNE:
+                    self.at = end + 1
+                    return int(digits, 16)
+                self.fail("invalid escape sequence", start, end + 1)
+            at += 2
+            if at <= len(text) and all(map(_is_hex, text[at - 2 : at])):
+                self.at = at
+                return int(text[at - 2 : at], 16)
+        elif char.isascii() and not char.isalnum():
+            self.at = at
+            return ord(char)
+        raise Re2Error("invalid escape sequence", text[start:at])
+
+    # -- classes ------------------------------------------------------------------------------------------------------
+
+    def char_class(self) -> Chars:
+        text, whole = self.text, self.at
+        self.at += 1
+        negated = text.startswith("^", self.at)
+        if negated:
+            self.at += 1
+        found: list[tuple[int, int]] = []
+        first = True
+        while self.at >= len(text) or text[self.at] != "]" or first:
+            first = False
+            named = self.posix_class()
+            if named is None:
+                named = self.class_escape()
+            if named is not None:
+                found.extend(named)
+                continue
+            start = self.at
+            low = high = self.class_rune(whole)
+            if text.startswith("-", self.at) and self.at + 1 < len(text) and text[self.at + 1] != "]":
+                self.at += 1
+                high = self.class_rune(whole)
+                if high < low:
+                    self.fail("invalid character class range", start, self.at)
+            ranges: Ranges = ((low, high),)
+            found.extend(fold_ranges(ranges) if "i" in self.flags else ranges)
+        self.at += 1
+        ranges = merge(found)
+        return Chars(negate(ranges) if negated else ranges)
+
+    def posix_class(self) -> Ranges | None:
+        if not self.text.startswith("[:", self.at):
+            return None
+        end = self.text.find(":]", self.at + 2)
+        if end < 0:
+            return None
+        start, name = self.at, self.text[self.at + 2 : end]
+        negated = name.startswith("^")
+        ranges = POSIX.get(name[negated:])
+        if ranges is None:
+            self.fail("invalid character class range", start, end + 2)
+        self.at = end + 2
+        if "i" in self.flags:
+            ranges = fold_ranges(ranges)
+        return negate(ranges) if negated else ranges
+
+    def class_rune(self, whole: int) -> int:
+        if self.at >= len(self.text):
+            self.fail("missing closing ]", whole)
+        char = self.text[self.at]
+        if char == "\\":
+            return self.escaped_rune()
+        self.at += 1
+        return ord(char)
+
+
+def _concat(items: list[Node]) -> Node:
+    return items[0] if len(items) == 1 else Concat(tuple(items))
+
+
+def _is_hex(char: str) -> bool:
+    return char in "0123456789abcdefABCDEF"
