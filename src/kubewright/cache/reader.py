@@ -137,6 +137,11 @@ class Reader:
         entry = self._newest(informer, info_of(kind).gvk, key)
         return None if entry is None else entry.data
 
+    def watches(self, kind: type[Object]) -> bool:
+        """Whether a kind is watched, so that what `cached` does not know of is not there."""
+        informer = self._running(kind)
+        return informer is not None and informer.has_synced
+
     # -- writes ----------------------------------------------------------------------------------------------------
 
     def wrote(self, obj: Object) -> None:

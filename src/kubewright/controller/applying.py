@@ -50,6 +50,9 @@ class AppliedMemory:
     def __len__(self) -> int:
         return len(self._applied)
 
+    def __contains__(self, child: Hashable) -> bool:
+        return child in self._applied
+
     def is_current(self, child: Hashable, body: bytes, live: bytes, uid: str, version: str) -> bool:
         """Whether applying `body` would leave `live` (the child's JSON, at `version`) as it is."""
         known = self._applied.get(child)

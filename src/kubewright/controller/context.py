@@ -1,7 +1,7 @@
 """`Context`: what a reconcile can do, beside changing its object's status.
 
 Reads come from the cache and see the writes that were made through the same operator; writes go to the server. A kind
-is watched from the first time it is read or owned; kinds that are only applied or deleted are not.
+is watched when its controller owns it, and from the first time it is read; kinds that are only written are not.
 
 `Context` is for `async def`. A `def` reconcile runs in a thread and is given a `SyncContext`: see `blocking`.
 """
@@ -38,6 +38,10 @@ class Reads(Protocol):
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         """The JSON of an object of a kind that is watched; None when it is absent or the kind is not watched."""
+        ...
+
+    def watches(self, kind: type[Object]) -> bool:
+        """Whether `cached` knows the objects of a kind."""
         ...
 
     def wrote(self, obj: Object) -> None:
@@ -135,7 +139,8 @@ class Context:
         """Make `child` be as said, by server-side apply; the object as it is afterwards.
 
         Fields that an earlier apply named and this one does not are removed; fields of others stay. Other managers'
-        claims on the named fields are taken over. Nothing is sent when nothing would change and the kind is watched.
+        claims on the named fields are taken over. Nothing is sent when nothing would change and the kind is watched;
+        where it is not, the first apply of each child looks (one GET) whether it has another owner.
 
         Args:
             child: complete as far as this operator is concerned. Its namespace is that of the reconciled object unless
@@ -159,6 +164,11 @@ class Context:
             meta = present.metadata
             if self._applied.is_current(handle, body, live, meta.uid, meta.resource_version):
                 return present
+        elif owned and handle not in self._applied and not self._reads.watches(type(child)):
+            # The server would take it from its owner: to it, all that this operator states is one statement.
+            found = await self.client.find(type(child), key.name, namespace=key.namespace or None)
+            if found is not None:
+                self._check_owner(found)
         answer = await self.client.apply(child, force=True)
         made = origin_of(answer) or encode(answer)
         self._applied.note(handle, body, made, answer.metadata.uid, answer.metadata.resource_version)
