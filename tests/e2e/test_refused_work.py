@@ -20,7 +20,7 @@ from kubewright.testing.access import ClusterAccess
 pytestmark = pytest.mark.control_plane
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def installed(control_plane: ClusterAccess) -> ClusterAccess:
     """The API server, knowing RedisClusters."""
     crd = kubewright("manifests", "crd", REDIS_OPERATOR.with_name("types.py")).stdout
