@@ -19,6 +19,7 @@ import msgspec
 
 from ..model import Model
 from ..model.base import encode_hook
+from ..observe.instruments import RequestMetrics
 from .calls import ACCEPT, JSON
 from .config import ClientConfig
 from .discovery import Discovery
@@ -81,15 +82,16 @@ class Client(Reads, Writes):
         field_manager: str | None = None,
         dry_run: bool = False,
         field_validation: FieldValidation | None = None,
+        metrics: RequestMetrics | None = None,
     ) -> Client:
         """A client of the server that `config` names; without one, of that of the kubeconfig or the pod.
 
         Nothing is sent and no connection is made: the first call does. `namespace` is that of the configuration unless
-        given. Raises what `ClientConfig.load` raises.
+        given; `metrics` counts its requests. Raises what `ClientConfig.load` raises.
         """
         config = config or ClientConfig.load()
         return cls(
-            HttpClient(config),
+            HttpClient(config, metrics=metrics),
             namespace=namespace or config.namespace,
             field_manager=field_manager,
             dry_run=dry_run,
@@ -122,6 +124,13 @@ class Client(Reads, Writes):
             self._discovery,
             self._paths,
         )
+        return derived
+
+    def observed(self, metrics: RequestMetrics) -> Client:
+        """This client, on the same connections, with its requests counted by `metrics`. Closing it does nothing."""
+        derived = self.with_options()
+        derived._http = self._http.observed(metrics)
+        derived._discovery = self._discovery.through(derived._http)
         return derived
 
     @property

@@ -17,6 +17,7 @@ the server marks stale is told apart from one that is not there.
 from __future__ import annotations
 
 import asyncio
+import copy
 import difflib
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -212,6 +213,12 @@ class Discovery:
         else:
             cure = "compare the version with what kubectl api-resources shows"
         return KindNotServed(gvk, _nearest(gvk, known), cure)
+
+    def through(self, http: Requests) -> Discovery:
+        """The same, asking by another way: what one has found, the other knows."""
+        other = copy.copy(self)
+        other._http = http
+        return other
 
     def forget(self, gvk: GroupVersionKind | None = None) -> None:
         """Ask the server again at the next `resolve`: for the kind's part of the API, or for all of it."""

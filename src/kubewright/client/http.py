@@ -18,6 +18,7 @@ not known has done nothing. Everything else is for the caller, who knows what th
 from __future__ import annotations
 
 import asyncio
+import copy
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -25,6 +26,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
+
+from kubewright.observe.instruments import RequestMetrics
 
 from .auth import Auth
 from .config import ClientConfig
@@ -69,18 +72,26 @@ class HttpClient:
         transport: Transport | None = None,
         *,
         retry: RetryPolicy = RetryPolicy(),
+        metrics: RequestMetrics | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         rand: Callable[[], float] = random.random,
     ) -> None:
         """Take a configuration. Without a `transport`, make the default one. `clock` is in seconds and steady.
 
+        `metrics` counts each try, and retries, times and sizes if it is `detailed`; None: nothing is counted.
+
         Raises ConfigError for certificates that cannot be used.
         """
         self.config = config
         self._transport = transport or Http1Transport(
-            config.server, tls=config.ssl_context(), tls_name=config.tls_server_name, gzip=config.gzip
+            config.server,
+            tls=config.ssl_context(),
+            tls_name=config.tls_server_name,
+            gzip=config.gzip,
+            on_lookup=metrics.looked_up if metrics is not None and metrics.detailed else None,
         )
+        self.metrics = metrics
         self._auth = Auth(config)
         self._prefix = urlsplit(config.server).path.rstrip("/")
         self._retry = retry
@@ -105,6 +116,21 @@ class HttpClient:
         transport's own deadline. Raises ApiError, TransportError, ConfigError (the token file cannot be read), and
         ValueError as Transport.request.
         """
+        if self.metrics is None or not self.metrics.detailed:
+            return await self._request(method, target, headers, body, timeout_seconds)
+        started_at = self._clock()
+        size_bytes = None
+        try:
+            response = await self._request(method, target, headers, body, timeout_seconds)
+            size_bytes = len(response.body)
+            return response
+        finally:
+            self.metrics.ended(method, self._clock() - started_at, len(body or b""), size_bytes)
+
+    async def _request(
+        self, method: str, target: str, headers: Headers, body: bytes | None, timeout_seconds: float | None
+    ) -> Response:
+        metrics = self.metrics
         until = None if timeout_seconds is None else self._clock() + timeout_seconds
         tries: _Tries | None = None
         while True:
@@ -116,10 +142,14 @@ class HttpClient:
                     body=body,
                     timeout_seconds=timeout_seconds,
                 )
+                if metrics is not None:
+                    metrics.answered(method, response.status)
                 if 200 <= response.status < 300:
                     return response
                 outcome: Response | TransportError = response
             except TransportError as error:
+                if metrics is not None:
+                    metrics.answered(method, 0)
                 outcome = error
             tries = tries or _Tries(self, method, target, until)
             await tries.again_after(outcome)
@@ -147,6 +177,8 @@ class HttpClient:
         def begin(response: Response) -> None:
             nonlocal started
             started = True
+            if self.metrics is not None:
+                self.metrics.answered(method, response.status)
             if on_response is not None:
                 on_response(response)
 
@@ -164,13 +196,23 @@ class HttpClient:
                 )
                 if 200 <= response.status < 300:
                     return response
+                if self.metrics is not None:
+                    self.metrics.answered(method, response.status)
                 outcome: Response | TransportError = response
             except TransportError as error:
                 if started:
                     self._explain(error)
                     raise
+                if self.metrics is not None:
+                    self.metrics.answered(method, 0)
                 outcome = error
             await tries.again_after(outcome)
+
+    def observed(self, metrics: RequestMetrics) -> HttpClient:
+        """The same, on the same connections, with its requests counted by `metrics`."""
+        derived = copy.copy(self)
+        derived.metrics = metrics
+        return derived
 
     async def close(self) -> None:
         """End all calls and close all connections. May be called again."""
@@ -230,6 +272,8 @@ class _Tries:
                 raise error_from(
                     outcome, method=self._method, target=self._target, credentials=client.config.credentials()
                 )
+        if client.metrics is not None:
+            client.metrics.retried(self._method, 0 if isinstance(outcome, TransportError) else outcome.status)
         if wait > 0:
             await client._sleep(wait)
 

@@ -47,6 +47,7 @@ class Http1Transport:
         tls_name: str | None = None,
         limits: Limits | None = None,
         gzip: bool = False,
+        on_lookup: Callable[[str, float], None] | None = None,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -62,6 +63,7 @@ class Http1Transport:
             tls=tls,
             tls_name=tls_name,
             connect_seconds=self._limits.connect_seconds,
+            on_lookup=on_lookup,
         )
         self._encoder = RequestEncoder(parts.netloc.rpartition("@")[2], gzip=gzip)
         self._parts: _Parts | None = None

@@ -35,10 +35,20 @@ _Address = tuple[socket.AddressFamily, tuple[str, int] | tuple[str, int, int, in
 
 
 class Dialer:
-    """Connects to one server. `tls_name` is the name that its certificate must hold, and is asked for (SNI)."""
+    """Connects to one server. `tls_name` is the name that its certificate must hold, and is asked for (SNI).
+
+    `on_lookup` is told each name that was resolved, and how many seconds that took.
+    """
 
     def __init__(
-        self, host: str, port: int, *, tls: ssl.SSLContext | None, tls_name: str | None, connect_seconds: float
+        self,
+        host: str,
+        port: int,
+        *,
+        tls: ssl.SSLContext | None,
+        tls_name: str | None,
+        connect_seconds: float,
+        on_lookup: Callable[[str, float], None] | None = None,
     ) -> None:
         self.server = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         self._host = host
@@ -46,6 +56,7 @@ class Dialer:
         self._tls = tls
         self._tls_name = (tls_name or host) if tls is not None else None
         self._connect_seconds = connect_seconds
+        self._on_lookup = on_lookup
         self._facts: CertificateFacts | None = None
         self._facts_until = 0.0
 
@@ -78,7 +89,11 @@ class Dialer:
         try:
             address = ipaddress.ip_address(self._host)
         except ValueError:
-            found = await asyncio.get_running_loop().getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+            loop = asyncio.get_running_loop()
+            started_at = loop.time()
+            found = await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+            if self._on_lookup is not None:
+                self._on_lookup(self._host, loop.time() - started_at)
             return [(family, sockaddr) for family, _, _, _, sockaddr in found]
         # Without a thread: the resolver's would stay for as long as the loop.
         if address.version == 4:

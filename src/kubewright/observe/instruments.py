@@ -118,8 +118,8 @@ class RequestMetrics:
         if self.detailed:
             self._retries.labels(str(code) if code else "<error>", method, self.host).inc()
 
-    def ended(self, method: str, seconds: float, request_bytes: int, response_bytes: int) -> None:
-        """A request has ended well, retries included, after so long. Only for `detailed`."""
+    def ended(self, method: str, seconds: float, request_bytes: int, response_bytes: int | None) -> None:
+        """A request has ended, retries included, after so long; with a body, if there was one. Only for `detailed`."""
         of_verb = self._by_verb.get(method)
         if of_verb is None:
             of_verb = self._by_verb[method] = (
@@ -129,7 +129,8 @@ class RequestMetrics:
             )
         of_verb[0].observe(seconds)
         of_verb[1].observe(request_bytes)
-        of_verb[2].observe(response_bytes)
+        if response_bytes is not None:
+            of_verb[2].observe(response_bytes)
 
     def looked_up(self, host: str, seconds: float) -> None:
         """A host name was resolved."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import sys
 import time
 from collections.abc import Iterable
@@ -97,6 +96,8 @@ def _booted_at() -> float:
 
 @cache
 def _version() -> tuple[tuple[str, str], ...]:
+    import platform
+
     major, minor, patchlevel = sys.version_info[:3]
     return (
         ("implementation", platform.python_implementation()),
