@@ -1,15 +1,18 @@
 """What a reconcile says at its end.
 
-| it says | the queue does |
-|---|---|
-| returns None, or `done` | forgets the key's failures |
-| returns `after(seconds)` | forgets, then adds the key once more after that time |
-| raises `Retry(...)` | adds the key with back-off, or after the time that it names; logged without a traceback |
-| raises `Terminal(...)` | nothing, until the object changes |
-| raises anything else | adds the key with back-off; logged with its traceback |
+| it says | the queue does | it is counted as |
+|---|---|---|
+| returns None, or `done` | forgets the key's failures | `success` |
+| returns `after(seconds)` | forgets, then adds the key once more after that time | `requeue_after` |
+| raises `Retry(...)` | adds the key with back-off; logged without a traceback | `requeue` |
+| raises `Retry(..., after_seconds=)` | forgets, then adds the key once more after that time | `requeue_after` |
+| raises `Terminal(...)` | nothing, until the object changes | `error`, and as a terminal one |
+| raises anything else | adds the key with back-off; logged with its traceback | `error` |
 
-The table is controller-runtime's (`pkg/internal/controller`, `reconcileHandler`), with exceptions in the place of its
-error values. Outcomes are values with one constructor each, so that no two of them can be given at once.
+Beside `error` the deadline of the controller is counted as a timeout, and what Python itself raises where Go would
+panic (TypeError, AttributeError, KeyError, AssertionError, ...) as a panic. The table is controller-runtime's
+(`pkg/internal/controller`, `reconcileHandler`), with exceptions in the place of its error values. Outcomes are values
+with one constructor each, so that no two of them can be given at once.
 """
 
 from __future__ import annotations

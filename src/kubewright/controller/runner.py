@@ -21,13 +21,29 @@ from kubewright.cache.reader import OWNER_INDEX, CacheNotSynced, controller_uids
 from kubewright.client import ApiError, Conflict, TransportError
 from kubewright.model import DecodeError, GroupKind, Key, info_of
 from kubewright.model.owners import AlreadyOwned
+from kubewright.observe import Registry
+from kubewright.observe.instruments import ReconcileMetrics
 from kubewright.queue import WorkQueue
 
 from .describe import ControllerSpec
-from .outcome import Retry, Terminal
+from .outcome import Result, Retry, Terminal
 from .reconciler import DeadlineExceeded, Pass, Reconciler, Unreadable
 
 __all__ = ["Cause", "ControllerRunner", "owner_handler", "self_handler"]
+
+# What stands for Go's panic, a mistake in the program. A class of one's own under one of these is raised on purpose.
+_MISTAKES = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    NameError,
+    NotImplementedError,
+    RecursionError,
+    SyntaxError,
+    TypeError,
+)
 
 
 class Cause(str):
@@ -40,11 +56,23 @@ class ControllerRunner:
     """Runs one controller until it is stopped.
 
     Expected flow: make it, `watch_primary` and `watch_owned` with synced informers, `run` in a task, `stop`.
+
+    Args:
+        metrics: where to count; nowhere by default.
     """
 
-    def __init__(self, spec: ControllerSpec, reconciler: Reconciler, *, logger: logging.Logger) -> None:
+    def __init__(
+        self,
+        spec: ControllerSpec,
+        reconciler: Reconciler,
+        *,
+        logger: logging.Logger,
+        metrics: ReconcileMetrics | None = None,
+    ) -> None:
         self.spec = spec
-        self.queue: WorkQueue[Key] = WorkQueue()
+        self._metrics = metrics or ReconcileMetrics(Registry(), spec.name, workers=spec.workers)
+        self.queue: WorkQueue[Key] = WorkQueue(metrics=self._metrics.queue)
+        self._metrics.queue.read(self.queue.unfinished_work_seconds, self.queue.longest_running_seconds)
         self._reconciler = reconciler
         self._logger = logger
         self._workers: list[asyncio.Task[None]] = []
@@ -81,45 +109,66 @@ class ControllerRunner:
         self.queue.shut_down(drain=False)
 
     async def _work(self) -> None:
-        queue = self.queue
+        queue, metrics = self.queue, self._metrics
+        time = asyncio.get_running_loop().time
         while True:
             item = await queue.get()
             if item is None:
                 return
             key = item.key
+            metrics.active.inc()
+            started_at = time()
             try:
-                result = await self._reconciler.run(key, Pass(item.attempt + 1, item.causes))
-            except asyncio.CancelledError:
+                try:
+                    result = await self._reconciler.run(key, Pass(item.attempt + 1, item.causes))
+                except Exception as error:
+                    self._failed(key, error, item.attempt + 1)
+                else:
+                    self._succeeded(key, result)
+                metrics.seconds.observe(time() - started_at)
+            finally:
+                metrics.active.dec()
                 queue.done(key)
-                raise
-            except Exception as error:
-                self._failed(key, error, item.attempt + 1)
-            else:
-                queue.forget(key)
-                if result.requeue_after_seconds is not None:
-                    queue.add_after(key, result.requeue_after_seconds, Cause("requeue"))
-            queue.done(key)
+
+    def _succeeded(self, key: Key, result: Result) -> None:
+        self.queue.forget(key)
+        if result.requeue_after_seconds is None:
+            self._metrics.success.inc()
+        else:
+            self._metrics.requeue_after.inc()
+            self.queue.add_after(key, result.requeue_after_seconds, Cause("requeue"))
 
     def _failed(self, key: Key, error: Exception, attempt: int) -> None:
         where = f"{self.spec.kind.kind} {key}"
-        if isinstance(error, Terminal):
-            what = "cannot be read and is left alone" if isinstance(error, Unreadable) else "given up"
-            self._logger.error("%s: %s until it changes: %s", where, what, error)
-            return
         if isinstance(error, Retry):
             self._logger.info("%s: not yet: %s", where, error)
             if error.after_seconds is not None:
+                self._metrics.requeue_after.inc()
                 self.queue.forget(key)
                 self.queue.add_after(key, error.after_seconds, Cause("retry"))
-                return
-        elif isinstance(error, Conflict):
+            else:
+                self._metrics.requeue.inc()
+                self.queue.add_rate_limited(key, Cause("retry"))
+            return
+        self._metrics.error.inc()
+        self._metrics.errors.inc()
+        if isinstance(error, Terminal):
+            self._metrics.terminal_errors.inc()
+            what = "cannot be read and is left alone" if isinstance(error, Unreadable) else "given up"
+            self._logger.error("%s: %s until it changes: %s", where, what, error)
+            return
+        if isinstance(error, Conflict):
             self._logger.info("%s: looked at an old version, trying again: %s", where, error)
         elif isinstance(
             error, AlreadyOwned | ApiError | CacheNotSynced | DeadlineExceeded | DecodeError | TransportError
         ):
+            if isinstance(error, DeadlineExceeded):
+                self._metrics.timeouts.inc()
             # What they say, they say in one line; where the code was does not matter.
             self._logger.warning("%s: attempt %d failed: %s", where, attempt, error)
         else:
+            if isinstance(error, _MISTAKES) and type(error).__module__ == "builtins":
+                self._metrics.panics.inc()
             self._logger.error("%s: attempt %d failed", where, attempt, exc_info=error)
         self.queue.add_rate_limited(key, Cause("retry"))
 
