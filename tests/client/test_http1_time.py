@@ -72,6 +72,10 @@ class Rig:
         self.wires.append(wire)
         return connection
 
+    async def close(self) -> None:
+        self.pool.close()
+        await self.pool.wait_closed()
+
     def submit(
         self, target: str = "/", seconds: float = 30.0, stream: StreamReader | None = None, idle: float | None = None
     ) -> asyncio.Future[Response]:
@@ -140,7 +144,7 @@ def test_a_thousand_requests_set_the_timer_about_once_per_deadline() -> None:
             rig.wires[0].protocol.data_received(OK)
             await answer
         assert timers <= 3
-        await rig.pool.close()
+        await rig.close()
 
     virtual.run(main())
 
@@ -187,7 +191,7 @@ def test_an_idle_connection_is_closed_after_its_time_and_not_before() -> None:
         rig.submit()
         await virtual.settle()
         assert len(rig.wires) == 2
-        await rig.pool.close()
+        await rig.close()
 
     virtual.run(main())
 
@@ -222,7 +226,7 @@ def test_a_stream_without_a_bound_waits_for_ever() -> None:
         rig.wires[0].protocol.data_received(STREAM)
         await asyncio.sleep(100_000)
         assert not answer.done()
-        await rig.pool.close()
+        await rig.close()
         with pytest.raises(TransportClosed):
             await answer
 
@@ -245,7 +249,7 @@ def test_a_slow_dial_delays_nobody_who_can_have_another_connection() -> None:
         assert (await third).body == b"ok"
         with pytest.raises(Exception, match="closed the connection before it answered"):
             await second
-        await rig.pool.close()
+        await rig.close()
 
     virtual.run(main())
 
@@ -280,7 +284,7 @@ def test_close_ends_dials_and_who_waits_for_them() -> None:
         call = rig.submit()
         await asyncio.sleep(1)
         start = rig.loop.time()
-        await rig.pool.close()
+        await rig.close()
         assert rig.loop.time() == start
         with pytest.raises(TransportClosed):
             await call
@@ -306,7 +310,7 @@ def test_only_a_connection_that_was_used_before_and_not_heard_is_stale() -> None
             protocol.connection_lost(ConnectionResetError(104, "reset"))
             error = answer.exception()
             assert isinstance(error, StaleConnection) == kind, (data, error)
-        await rig.pool.close()
+        await rig.close()
 
     virtual.run(main())
 

@@ -54,6 +54,7 @@ __all__ = [
     "UnsupportedMediaType",
     "error_from",
     "error_from_status",
+    "retry_after_seconds",
 ]
 
 _MAX_TEXT_BYTES = 2048
@@ -303,7 +304,7 @@ def error_from(response: Response, *, method: str, target: str, credentials: str
     `credentials` names the kind of credentials used ("bearer token of /var/run/...") for the message of a 401.
     """
     status = _status_of(response.body)
-    asked = _seconds(response.headers.get("retry-after"))
+    asked = retry_after_seconds(response)
     if status is not None:
         return _from_status(status, response.status, asked, method, target, credentials)
     text = response.body[:_MAX_TEXT_BYTES].decode("utf-8", "replace")
@@ -367,6 +368,15 @@ def _from_status(
     )
 
 
+def retry_after_seconds(response: Response) -> float | None:
+    """How long the Retry-After header of an answer asks to wait; None without one.
+
+    Only in seconds, the form that kube-apiserver and client-go know (RFC 9110, 10.2.3, has dates too).
+    """
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.isascii() and value.isdigit() else None
+
+
 def _by_code(code: int, method: str) -> type[ApiError]:
     if code == 409 and method == "POST":
         return AlreadyExists
@@ -389,8 +399,3 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _seconds(value: str | None) -> float | None:
-    # Only the form with seconds, the one that kube-apiserver and client-go know (RFC 9110, 10.2.3, has dates too).
-    return float(value) if value is not None and value.isascii() and value.isdigit() else None

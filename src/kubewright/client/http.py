@@ -31,7 +31,7 @@ from kubewright.observe.instruments import RequestMetrics
 
 from .auth import Auth
 from .config import ClientConfig
-from .errors import error_from
+from .errors import error_from, retry_after_seconds
 from .http1 import Http1Transport
 from .transport import ConnectionLost, Headers, Response, TLSError, Transport, TransportError
 
@@ -282,9 +282,9 @@ class _Tries:
             self._refreshed = True
             return 0.0 if self._client.refresh() else None
         if response.status == 429 or response.status >= 500:
-            asked = response.headers.get("retry-after", "")
-            if asked.isascii() and asked.isdigit():
-                return self._wait(float(asked))
+            asked = retry_after_seconds(response)
+            if asked is not None:
+                return self._wait(asked)
         return None
 
     def _wait(self, seconds: float) -> float | None:

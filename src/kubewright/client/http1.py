@@ -112,8 +112,11 @@ class Http1Transport:
         parts = self._parts
         if parts is None or parts.loop.is_closed():
             return
-        await parts.requests.close()
-        await parts.streams.close()
+        pools = (parts.requests, parts.streams)
+        for pool in pools:
+            pool.close()
+        for pool in pools:
+            await pool.wait_closed()
         parts.deadlines.stop()
 
     async def _run(

@@ -17,6 +17,7 @@ from math import inf
 from typing import Protocol, cast
 
 from .http1_answer import AnswerReader, StreamReader
+from .http1_deadlines import Deadlines
 from .http1_exchange import Exchange
 from .http1_lines import BadFraming, TooLarge
 from .http1_tls import handshake_failed
@@ -35,7 +36,9 @@ _OUTCOME = "it may or may not have been carried out: read before writing again"
 
 
 class Owner(Protocol):
-    """Who is told of a connection's fate."""
+    """Who is told of a connection's fate, and watches its deadline."""
+
+    deadlines: Deadlines
 
     def release(self, connection: Connection) -> None:
         """Take the connection back: its exchange is over and it may be used again."""
@@ -43,10 +46,6 @@ class Owner(Protocol):
 
     def lost(self, connection: Connection) -> None:
         """Forget the connection: it is closed."""
-        ...
-
-    def arm(self, due_at: float) -> None:
-        """Take note that `due_at` of a connection may be earlier than before."""
         ...
 
 
@@ -62,6 +61,7 @@ class Connection(asyncio.Protocol):
         self.due_at = inf
         self._server = server
         self._owner = owner
+        self._deadlines = owner.deadlines
         self._answers: AnswerReader | None = AnswerReader(limits)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
             self._reader = exchange.stream
         self._heard = False
         self.due_at = exchange.due_at
-        self._owner.arm(exchange.due_at)
+        self._deadlines.arm(exchange.due_at)
         self._transport.write(exchange.data)
 
     def let_go(self, exchange: Exchange) -> None:
@@ -214,7 +214,7 @@ class Connection(asyncio.Protocol):
             self.due_at = inf
         else:
             self.due_at = self._loop.time() + exchange.idle_seconds
-            self._owner.arm(self.due_at)
+            self._deadlines.arm(self.due_at)
 
     def _broke(
         self, error: BaseException, exchange: Exchange | None, reader: AnswerReader | StreamReader | None

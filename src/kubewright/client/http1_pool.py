@@ -59,7 +59,7 @@ class Pool:
         self._cap = cap
         self._cap_name = cap_name
         self._idle_seconds = idle_seconds
-        self._deadlines = deadlines
+        self.deadlines = deadlines
         self._dial = dial
         self.loop = asyncio.get_running_loop()
         self._open: set[Connection] = set()
@@ -82,13 +82,13 @@ class Pool:
             return
         exchange.holder = self
         self._waiting[exchange] = None
-        self._deadlines.add(exchange)
+        self.deadlines.add(exchange)
         self._dial_more()
 
     def let_go(self, exchange: Exchange) -> None:
         """Forget a waiting exchange."""
         self._waiting.pop(exchange, None)
-        self._deadlines.discard(exchange)
+        self.deadlines.discard(exchange)
 
     def overdue(self, exchange: Exchange) -> None:
         """End a waiting exchange: no connection came in time."""
@@ -117,24 +117,20 @@ class Pool:
             connection.send(self._next())
         else:
             connection.due_at = due_at = self.loop.time() + self._idle_seconds
-            self._deadlines.arm(due_at)
+            self.deadlines.arm(due_at)
             self._idle.append(connection)
 
     def lost(self, connection: Connection) -> None:
         """Forget a connection that is closed."""
         self._open.discard(connection)
-        self._deadlines.discard(connection)
+        self.deadlines.discard(connection)
         if connection in self._idle:
             self._idle.remove(connection)
         self._dial_more()
         self._check_emptied()
 
-    def arm(self, due_at: float) -> None:
-        """Take note of a connection's new deadline."""
-        self._deadlines.arm(due_at)
-
-    async def close(self) -> None:
-        """End all exchanges with TransportClosed; return when all sockets are closed and all dials over."""
+    def close(self) -> None:
+        """End all exchanges with TransportClosed, close all connections, and take nothing more."""
         self._is_closed = True
         while self._waiting:
             self._next().fail(self._closed("wait"))
@@ -142,6 +138,9 @@ class Pool:
             task.cancel()
         for connection in list(self._open):
             connection.fail(self._closed("response"))
+
+    async def wait_closed(self) -> None:
+        """Wait until all sockets are closed and all dials over."""
         while self._open or self._dials:
             if self._emptied is None or self._emptied.done():
                 self._emptied = self.loop.create_future()
@@ -150,7 +149,7 @@ class Pool:
 
     def _next(self) -> Exchange:
         exchange, _ = self._waiting.popitem(last=False)
-        self._deadlines.discard(exchange)
+        self.deadlines.discard(exchange)
         return exchange
 
     def _dial_more(self) -> None:
@@ -168,7 +167,7 @@ class Pool:
             return
         if connection.is_open:
             self._open.add(connection)
-            self._deadlines.add(connection)
+            self.deadlines.add(connection)
             self.release(connection)
         elif self._waiting:  # to dial again would be a loop, as long as the server closes what it accepts
             exchange = self._next()

@@ -147,7 +147,10 @@ class Transport(Protocol):
         ...
 
     async def close(self) -> None:
-        """End all calls with TransportClosed and close all connections. May be called again."""
+        """End all calls with TransportClosed and close all connections. May be called again.
+
+        Cancellation: everything has been ended; only the wait for the sockets is cut short.
+        """
         ...
 
 
