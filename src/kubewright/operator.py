@@ -18,7 +18,7 @@ from typing import Any
 from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
-from .manager import Manager
+from .manager import Candidacy, LeaderElection, Manager
 from .model import Object, Resource
 
 __all__ = ["Operator"]
@@ -36,6 +36,8 @@ class Operator:
         controllers: decorated functions, and instances of decorated classes.
         namespace: watch one namespace only; None for all.
         grace_seconds: what running reconciles are given to end at shutdown.
+        leader_election: several processes may run, one at a time works; None: this is the only one. The Lease has the
+            operator's name, unless it says another.
 
     Raises:
         TypeError: something in `controllers` is no controller.
@@ -49,11 +51,13 @@ class Operator:
         controllers: Sequence[object],
         namespace: str | None = None,
         grace_seconds: float = 30.0,
+        leader_election: LeaderElection | None = None,
     ) -> None:
         self.name = name
         self.controllers: tuple[BoundController, ...] = tuple(bind(each) for each in controllers)
         self.namespace = namespace
         self.grace_seconds = grace_seconds
+        self.leader_election = leader_election
         names = [bound.spec.name for bound in self.controllers]
         for each in names:
             if names.count(each) > 1:
@@ -80,9 +84,17 @@ class Operator:
         other.namespace = namespace
         return other
 
+    def with_leader_election(self, leader_election: LeaderElection | None) -> Operator:
+        """The same operator with another leader election, or with none."""
+        other = copy.copy(self)
+        other.leader_election = leader_election
+        return other
+
     @asynccontextmanager
     async def start(self, client: Client, *, install: bool = False) -> AsyncIterator[Manager]:
         """Run inside `async with`: entered when the controllers work, left when they have stopped.
+
+        With leader election it is entered when they could work; `manager.elected` says whether they do.
 
         Args:
             client: stays open; it is the caller's.
@@ -127,17 +139,20 @@ class Operator:
             await install_crds(client, self.crds())
         else:
             await _reach(client)
+        election = self.leader_election
         return Manager(
             client,
             self.controllers,
             name=self.name,
             namespace=self.namespace,
             grace_seconds=self.grace_seconds,
+            candidacy=None if election is None else Candidacy.of(election, client, name=self.name),
         )
 
     def run(self, *, config: ClientConfig | None = None, install: bool = True) -> None:
         """Run until SIGTERM or SIGINT. A second signal ends the process at once, and so does, with exit code 1, a
-        reconcile that will not end: 5 seconds after the grace.
+        reconcile that will not end: 5 seconds after the grace. With leader election a process that has lost its lease
+        and cannot stop its reconciles ends at once, with exit code 1; otherwise it stands by.
 
         Args:
             config: which cluster; found as kubectl finds it unless given.

@@ -58,12 +58,33 @@ def run(
     install_crds: Annotated[
         bool, typer.Option("--install-crds/--no-install-crds", help="Apply the operator's CRDs first.")
     ] = True,
+    leader_elect: Annotated[
+        bool | None,
+        typer.Option(
+            "--leader-elect/--no-leader-elect",
+            help="Of several such processes one works at a time; as the operator says unless given.",
+        ),
+    ] = None,
+    leader_elect_resource_name: Annotated[
+        str | None, typer.Option(help="The Lease; named as the operator unless given.")
+    ] = None,
+    leader_elect_resource_namespace: Annotated[
+        str | None, typer.Option(help="The Lease's namespace; that of the configuration unless given.")
+    ] = None,
+    leader_elect_lease_duration: Annotated[
+        str | None, typer.Option(help="How long the others wait after a renewal; 15s.")
+    ] = None,
+    leader_elect_renew_deadline: Annotated[
+        str | None, typer.Option(help="How long a leader that cannot renew goes on; 10s.")
+    ] = None,
+    leader_elect_retry_period: Annotated[str | None, typer.Option(help="Between two tries; 2s.")] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
 ) -> None:
     """Run an operator until SIGTERM or Ctrl-C."""
     from kubewright.client import ClientConfig
 
+    from .election import with_election
     from .load import load_operator
     from .logs import configure
 
@@ -74,6 +95,15 @@ def run(
     operator = load_operator(target, namespace=namespace)
     if namespace is not None:
         operator = operator.with_namespace(namespace)
+    operator = with_election(
+        operator,
+        leader_elect,
+        name=leader_elect_resource_name,
+        namespace=leader_elect_resource_namespace,
+        lease_duration=leader_elect_lease_duration,
+        renew_deadline=leader_elect_renew_deadline,
+        retry_period=leader_elect_retry_period,
+    )
     operator.run(config=ClientConfig.load(kubeconfig, context), install=install_crds)
 
 

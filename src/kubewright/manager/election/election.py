@@ -212,7 +212,7 @@ class Election:
         if isinstance(answer, Missing):
             self._lease = None
             # Go's clock for "now" is that of the try's begin, here and below: the later one would wait less.
-            if False:
+            if self._is_anothers and self._is_valid(self._try_at):
                 self._failed(now)
             else:
                 self._create(now)
