@@ -14,12 +14,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from kubewright.client import Patch
 from kubewright.model import Object
 
 from .context import Context
+from .recorder import EventType
 
 __all__ = ["SyncContext", "ThreadContext", "run_in_thread"]
 
@@ -47,6 +49,17 @@ class SyncContext(ABC):
 
     def now(self) -> datetime:
         return self._ctx.now()
+
+    def event(
+        self,
+        type: EventType,  # noqa: A002 - the field's name
+        reason: str,
+        message: str,
+        *,
+        action: str = "Reconcile",
+        related: Object | None = None,
+    ) -> None:
+        self._ctx.event(type, reason, message, action=action, related=related)
 
     def get(self, kind: type[T], name: str, *, namespace: str | None = None) -> T:
         return self._wait(self._ctx.get(kind, name, namespace=namespace))
@@ -103,6 +116,18 @@ class ThreadContext(SyncContext):
             self._cancelled = True
             if self._waiting is not None:
                 self._waiting.cancel()
+
+    def event(
+        self,
+        type: EventType,  # noqa: A002
+        reason: str,
+        message: str,
+        *,
+        action: str = "Reconcile",
+        related: Object | None = None,
+    ) -> None:
+        record = partial(super().event, type, reason, message, action=action, related=related)
+        self._loop.call_soon_threadsafe(record)
 
     def _wait(self, call: Coroutine[Any, Any, V]) -> V:
         if _is_running(self._loop):

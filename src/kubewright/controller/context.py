@@ -21,6 +21,7 @@ from kubewright.model import Key, Object, decode, encode, info_of, key_of, origi
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
+from .recorder import EventType, NoRecorder, Recorder
 
 __all__ = ["Context", "Reads"]
 
@@ -77,11 +78,13 @@ class Context:
         causes: Sequence[object] = (),
         deadline_at: float | None = None,
         clock: Callable[[], datetime] | None = None,
+        events: Recorder | None = None,
     ) -> None:
         self._obj = obj
         self._reads = reads
         self._applied = applied
         self._clock = clock or (lambda: datetime.now(UTC))
+        self._events: Recorder = events or NoRecorder()
         self.client = client
         self.namespace = obj.metadata.namespace
         self.log = log
@@ -92,6 +95,29 @@ class Context:
     def now(self) -> datetime:
         """The time, UTC; a test's clock in a test."""
         return self._clock()
+
+    def event(
+        self,
+        type: EventType,  # noqa: A002 - the field's name
+        reason: str,
+        message: str,
+        *,
+        action: str = "Reconcile",
+        related: Object | None = None,
+    ) -> None:
+        """Record an Event about the reconciled object, which users see with `kubectl describe`.
+
+        It is sent in the background: this neither waits nor fails. The same once more within 6 minutes is counted in
+        the first. An object may have 25 different Events, and one more every 5 minutes (`kubewright.observe.events`).
+
+        Args:
+            type: Normal, or Warning.
+            reason: why, as one word for machines: `BackupFailed`. At most 128 bytes.
+            message: for people; cut to 1024 bytes.
+            action: what was done, as one word. At most 128 bytes.
+            related: another object that has to do with it.
+        """
+        self._events.event(self._obj, type, reason, message, action=action, related=related)
 
     # -- reads ---------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from .context import Context, Reads
 from .describe import BoundController
 from .finalizing import Step, add_patch, next_step, remove_patch
 from .outcome import Result, Terminal, done
+from .recorder import Recorder
 from .status import StatusDraft
 
 __all__ = ["DeadlineExceeded", "Pass", "Reconciler", "Unreadable"]
@@ -70,6 +71,7 @@ class Reconciler:
         logger: logging.Logger,
         executor: Executor | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        events: Recorder | None = None,
     ) -> None:
         self._spec = bound.spec
         self._kind = bound.spec.kind
@@ -82,6 +84,7 @@ class Reconciler:
         self._logger = logger
         self._executor = executor
         self._clock = clock
+        self._events = events
         self._status_at = "status" if info_of(self._kind).status else None
 
     async def run(self, key: Key, this: Pass) -> Result:
@@ -143,6 +146,7 @@ class Reconciler:
             causes=this.causes,
             deadline_at=None if deadline is None else asyncio.get_running_loop().time() + deadline,
             clock=self._clock,
+            events=self._events,
         )
 
     # -- the user's function ---------------------------------------------------------------------------------------
