@@ -104,7 +104,10 @@ def run(
         renew_deadline=leader_elect_renew_deadline,
         retry_period=leader_elect_retry_period,
     )
-    operator.run(config=ClientConfig.load(kubeconfig, context), install=install_crds)
+    config = ClientConfig.load(kubeconfig, context)
+    for warning in config.warnings():
+        print(f"warning: {warning}", file=sys.stderr)
+    operator.run(config=config, install=install_crds)
 
 
 def _choice(option: str, value: str, *known: str) -> str:

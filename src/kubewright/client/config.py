@@ -152,7 +152,9 @@ class ClientConfig:
 
         `environ` is the environment to look into, by default the process's. Raises ConfigError.
         """
-        from .config_sources import load
+        from kubewright import __version__
+
+from .config_sources import load
 
         return load(kubeconfig, context, os.environ if environ is None else environ)
 
@@ -281,7 +283,7 @@ class ClientConfig:
 
 def default_user_agent() -> str:
     """The User-Agent header. Its part before "/" is what the server takes for a field manager that is not given."""
-    return f"kubewright/py{platform.python_version()} ({sys.platform}/{platform.machine()})"
+    return f"kubewright/{__version__} ({sys.platform}/{platform.machine()}) python/{platform.python_version()}"
 
 
 @contextmanager
