@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from kubewright import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
@@ -152,9 +154,7 @@ class ClientConfig:
 
         `environ` is the environment to look into, by default the process's. Raises ConfigError.
         """
-        from kubewright import __version__
-
-from .config_sources import load
+        from .config_sources import load
 
         return load(kubeconfig, context, os.environ if environ is None else environ)
 
