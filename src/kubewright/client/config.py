@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from kubewright import __version__
+from kubewright._version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
