@@ -1,8 +1,8 @@
 """Kubewright: the Kubernetes operator toolkit for Python.
 
-The names that an operator is written with, loaded when first used: `import kubewright.model` does not load a client. Each
-room has more: `kubewright.model`, `kubewright.models` (the built-in
-kinds), `kubewright.schema` (markers and CRDs), `kubewright.client`, `kubewright.testing`.
+The names that an operator is written with, loaded when first used: `import kubewright.model` does not load a client.
+Each room has more: `kubewright.model`, `kubewright.models` (the built-in kinds), `kubewright.schema` (markers and CRDs),
+`kubewright.client`, `kubewright.testing`.
 """
 
 from __future__ import annotations
