@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -85,12 +85,17 @@ class Server:
 
 @dataclass
 class Net:
-    """Between a candidate and the server. `sometimes_slow`: the part of the messages that take up to `slow_seconds`."""
+    """Between a candidate and the server.
+
+    `sometimes_slow`: the part of the messages that take up to `slow_seconds`; `answer_seconds`: what every answer takes
+    in addition.
+    """
 
     seconds: float = 0.01
     lose: float = 0.0
     sometimes_slow: float = 0.0
     slow_seconds: float = 20.0
+    answer_seconds: float = 0.0
     is_cut: bool = False
 
     def delay(self, random: Random) -> float | None:
@@ -161,8 +166,6 @@ class World:
         self, name: str, *, rate: float = 1.0, net: Net | None = None, work_seconds: float = 0.0, **changed: Any
     ) -> Candidate:
         """A process that starts now."""
-        from dataclasses import replace
-
         settings = replace(self.settings, identity=name, **changed)
         offset = self.random.uniform(-1e6, 1e6)
         local = offset + rate * self.now
@@ -287,8 +290,9 @@ class World:
             answer = self.server.handle(request)
             back = candidate.net.delay(self.random)
             if back is not None:
+                come_at = self.now + back + candidate.net.answer_seconds
                 answered = candidate.election.answered
-                self.at(self.now + back, lambda: self._step(candidate, lambda local: answered(request, answer, local)))
+                self.at(come_at, lambda: self._step(candidate, lambda local: answered(request, answer, local)))
 
         self.at(self.now + there, arrive)
 

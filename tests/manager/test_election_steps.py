@@ -201,14 +201,18 @@ def test_a_request_without_answer_fails_and_a_later_answer_changes_nothing() -> 
     assert candidate.request is None
 
 
-def test_a_deleted_lease_is_not_taken_from_a_holder_whose_time_has_not_run_out() -> None:
+def test_a_deleted_lease_is_not_taken_before_its_holder_must_have_stopped() -> None:
     candidate = election()
     answer(candidate, Found(lease(OTHER, transitions=3)))
     candidate.timer(NOW + 3)
     answer(candidate, Missing(), NOW + 3)
     assert candidate.request is None
-    candidate.timer(NOW + 15)
-    answer(candidate, Missing(), NOW + 15)
+    candidate.timer(NOW + 17)
+    answer(candidate, Missing(), NOW + 17)
+    assert candidate.request is None, "it may have been renewed just before it was deleted"
+    assert candidate.wake_at == NOW + 18
+    candidate.timer(NOW + 18)
+    answer(candidate, Missing(), NOW + 18)
     assert sent(candidate, Create).transitions == 4
 
 

@@ -17,8 +17,8 @@ Where this is stricter than client-go (tools/leaderelection/leaderelection.go), 
 - Our own leadership counts from the *sending* of the renewal, not from its answer, which may have taken seconds on the
   way while others had long seen it; and `renew_seconds` from there, not from the next try.
 - A leader that reads another holder in the Lease stops at once, not when its deadline comes.
-- A Lease that was deleted by hand does not end a leadership: a candidate that has seen its holder renew waits until
-  that lease has run out before it creates a new one, and the leader itself puts it back as it was.
+- A Lease that was deleted by hand does not end a leadership: a candidate that knew it waits for the whole of its time
+  before it creates a new one, as its holder may have renewed it last just before; the leader puts it back as it was.
 - A release does not overwrite another holder.
 
 What cannot be excluded: a candidate that starts at the very moment at which somebody deletes the Lease, or hands it
@@ -103,6 +103,7 @@ class Election:
         self._lease: LeaseObject | None = None  # as last read or written; what an update is based on
         self._observed: Record | None = None  # the record that was last seen to be another than before,
         self._observed_at = -math.inf  # and when
+        self._gone_until = -math.inf  # a Lease that was deleted may be led by until then
         self._reported = ""
         self._trouble = ""
         self._finish_at = math.inf  # of a release
@@ -210,9 +211,11 @@ class Election:
             self._failed(now)
             return
         if isinstance(answer, Missing):
+            if self._lease is not None and not self._is_mine:
+                self._gone_until = now + max(int(self._settings.lease_seconds), Record.of(self._lease).duration_seconds)
             self._lease = None
             # Go's clock for "now" is that of the try's begin, here and below: the later one would wait less.
-            if self._is_anothers and self._is_valid(self._try_at):
+            if self._try_at < self._gone_until:
                 self._failed(now)
             else:
                 self._create(now)
@@ -254,9 +257,10 @@ class Election:
             self._next_at = max(self._try_at + retry, now)
             return
         self._next_at = now + retry * (1 + (JITTER - 1) * self._random.random())
-        if self._is_anothers and (free_at := self._free_at) > now:
-            # Not later than that: a dead leader's lease is taken as soon as it has run out. Those who wait for it saw
-            # its last renewal at different times, so they do not come together.
+        # Not later than that: a dead leader's lease is taken as soon as it has run out. Those who wait for it saw its
+        # last renewal at different times, so they do not come together.
+        free_at = self._gone_until if self._lease is None else self._free_at
+        if not self._is_mine and free_at > now:
             self._next_at = min(self._next_at, free_at)
 
     # Requests
