@@ -74,7 +74,7 @@ class Rest:
         reused = self._connection.sock is not None
         try:
             return self._send(method, path, data, headers)
-        except (http.client.RemoteDisconnected, ConnectionError, BrokenPipeError):
+        except (http.client.RemoteDisconnected, ConnectionError, ssl.SSLEOFError):
             self._connection.close()
             if not reused:
                 raise
