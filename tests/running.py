@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from kubewright.controller.reconciler import Pass, Reconciler
 from kubewright.manager import Informers, Manager
 from kubewright.model import Key, Object
 
-__all__ = ["Passes", "running", "until"]
+__all__ = ["Passes", "running", "threads_reach", "until"]
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
@@ -35,6 +36,14 @@ async def until(holds: Callable[[], object], *, seconds: float = 60.0) -> None:
     async with asyncio.timeout(seconds):
         while not holds():  # noqa: ASYNC110 - whatever it is, nobody tells
             await asyncio.sleep(0.005)
+
+
+async def threads_reach(holds: Callable[[], object], *, seconds: float = 30.0) -> None:
+    """Let threads go on, in real time and with the virtual clock standing still, until something holds."""
+    gives_up_at = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < gives_up_at
+        await asyncio.sleep(0)
 
 
 class Passes:
@@ -67,4 +76,8 @@ class Passes:
     async def run(self, name: str = "a", *, namespace: str = "default") -> Result:
         """One pass, on a cache that has seen everything unless watches lag."""
         await asyncio.sleep(0.001)
-        return await self.reconciler.run(Key(namespace, name), Pass())
+        return await self.begin(name, namespace=namespace)
+
+    def begin(self, name: str = "a", *, namespace: str = "default") -> asyncio.Task[Result]:
+        """A pass on the cache as it is."""
+        return asyncio.create_task(self.reconciler.run(Key(namespace, name), Pass()))
