@@ -1,0 +1,319 @@
+"""Types of every node, or the errors that cel-go would give. See `inference` for which type fits where.
+
+Notes in the tree: the type of each node, the overloads that fit each call, names of several parts as one identifier
+and namespaced calls (`strings.quote(x)`) as calls without a receiver. Errors do not end the check: what is wrong has
+the type `!error!`, which fits everything, so that one mistake is reported once.
+"""
+
+from __future__ import annotations
+
+from .environment import Environment
+from .errors import Problems
+from .inference import Substitution, most_general
+from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from .signatures import Function, Overload
+from .types import (
+    BOOL, BYTES, DOUBLE, DYN, ERROR, INT, NULL, STRING, UINT, Type, format_signature, list_of, map_of, optional_of,
+)  # fmt: skip
+from .values import UInt
+
+__all__ = ["check"]
+
+_LITERALS: dict[type, Type] = {
+    bool: BOOL, int: INT, UInt: UINT, float: DOUBLE, str: STRING, bytes: BYTES, type(None): NULL,
+}  # fmt: skip
+
+
+def check(node: Node, env: Environment, problems: Problems) -> Type:
+    """Note types and overloads in the tree; problems are added to `problems`. Returns the type of the whole."""
+    checker = _Checker(env, problems)
+    root = checker.check(node)
+    for each in checker.seen:
+        each.type = checker.known.apply(each.type, free_to_dyn=True)
+    if not problems.issues:
+        checker.check_literals()
+    return checker.known.apply(root, free_to_dyn=True)
+
+
+class _Checker:
+    def __init__(self, env: Environment, problems: Problems) -> None:
+        self.env = env
+        self.problems = problems
+        self.known = Substitution()
+        self.scopes: list[dict[str, Type]] = []
+        self.seen: list[Node] = []
+        self.done: set[int] = set()
+
+    def check(self, node: Node) -> Type:
+        # Macros share the node of a receiver that they use twice.
+        if id(node) in self.done:
+            return node.type
+        self.done.add(id(node))
+        match node:
+            case Literal():
+                found = _LITERALS[type(node.value)]
+            case Ident():
+                found = self.ident(node)
+            case Select():
+                found = self.select(node)
+            case Call():
+                found = self.call(node)
+            case ListNode():
+                found = self.list_literal(node)
+            case MapNode():
+                found = self.map_literal(node)
+            case StructNode():
+                found = self.struct_literal(node)
+            case Fold():
+                found = self.fold(node)
+            case _:
+                raise TypeError(f"unknown node {node!r}")
+        node.type = found
+        self.seen.append(node)
+        return found
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def resolve(self, name: str) -> Type | None:
+        if name.startswith("."):
+            name = name[1:]
+        else:
+            for scope in reversed(self.scopes):
+                if name in scope:
+                    return scope[name]
+        if name in self.env.variables:
+            return self.env.variables[name]
+        constant = self.env.constants.get(name)
+        return None if constant is None else constant[0]
+
+    def ident(self, node: Ident) -> Type:
+        found = self.resolve(node.name)
+        if found is None:
+            self.problems.add(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            return ERROR
+        return found
+
+    def qualified(self, node: Node) -> str | None:
+        """`a.b.c` as one name, where it may be one."""
+        parts: list[str] = []
+        while isinstance(node, Select) and not node.test_only:
+            parts.append(node.name)
+            node = node.operand
+        if not isinstance(node, Ident):
+            return None
+        return ".".join((node.name, *reversed(parts)))
+
+    def select(self, node: Select) -> Type:
+        if not node.test_only:
+            name = self.qualified(node)
+            if name is not None and not any(name.partition(".")[0] in scope for scope in self.scopes):
+                found = self.resolve(name)
+                if found is not None:
+                    _become_ident(node, name)
+                    return found
+        result = self.field(node.offset, node.operand, node.name, False)
+        return BOOL if node.test_only else self.known.apply(result)
+
+    def field(self, offset: int, operand: Node, name: str, optional: bool) -> Type:
+        operand_type = self.known.apply(self.check(operand))
+        target = operand_type.params[0] if operand_type.is_optional else operand_type
+        result = ERROR
+        match target.kind:
+            case "map":
+                result = target.params[1]
+            case "object":
+                field = self.env.objects.get(target.name, {}).get(name)
+                if field is None:
+                    self.problems.add(offset, f"undefined field '{name}'")
+                else:
+                    result = field.type
+            case "param":
+                self.known.assignable(DYN, target)
+                result = DYN
+            case "dyn" | "any" | "error":
+                result = DYN
+            case _:
+                self.problems.add(offset, f"type '{target}' does not support field selection")
+                result = DYN
+        return optional_of(result) if optional or operand_type.is_optional else result
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def call(self, node: Call) -> Type:
+        if node.function == "_?._":
+            operand, name = node.args
+            self.check(name)
+            if not isinstance(name, Literal):
+                raise TypeError("an optional field is named by a literal")
+            node.overloads = ("select_optional_field",)
+            return self.known.apply(self.field(node.offset, operand, str(name.value), True))
+        args = [self.check(arg) for arg in node.args]
+        if node.target is None:
+            function = self.env.functions.get(node.function.removeprefix("."))
+            if function is None:
+                self.problems.add(node.offset, f"undeclared reference to '{node.function}' (in container '')")
+                return ERROR
+            node.function = function.name
+            return self.resolve_overload(node, function, args, False)
+        prefix = self.qualified(node.target)
+        if prefix is not None:
+            function = self.env.functions.get(f"{prefix.removeprefix('.')}.{node.function}")
+            if function is not None:
+                node.function, node.target = function.name, None
+                return self.resolve_overload(node, function, args, False)
+        target = self.check(node.target)
+        function = self.env.functions.get(node.function)
+        if function is None:
+            self.problems.add(node.offset, f"undeclared reference to '{node.function}' (in container '')")
+            return ERROR
+        return self.resolve_overload(node, function, [target, *args], True)
+
+    def resolve_overload(self, node: Call, function: Function, args: list[Type], member: bool) -> Type:
+        if node.function in ("_&&_", "_||_"):
+            wrong = False
+            for arg, type_ in zip(node.args, args):
+                if not self.known.assignable(type_, BOOL):
+                    self.mismatch(arg.offset, BOOL, type_)
+                    wrong = True
+            node.overloads = (function.overloads[0].id,)
+            return ERROR if wrong else BOOL
+        result: Type | None = None
+        found: list[str] = []
+        for overload in function.overloads:
+            if overload.member != member or len(overload.args) != len(args):
+                continue
+            places, returned = self.instantiate(overload)
+            if not self.known.all_assignable(args, places):
+                continue
+            found.append(overload.id)
+            returned = self.known.apply(returned)
+            if result is None:
+                result = returned
+            elif not result.is_dyn and returned != result:
+                result = DYN
+        if result is None:
+            shown = [self.known.apply(arg, free_to_dyn=True) for arg in args]
+            self.problems.add(
+                node.offset,
+                f"found no matching overload for '{function.name}' applied to '{format_signature(shown, member)}'",
+            )
+            return ERROR
+        node.overloads = tuple(found)
+        return result
+
+    def instantiate(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
+        fresh = {name: self.known.fresh() for name in sorted(overload.params)}
+        if not fresh:
+            return overload.args, overload.result
+        return tuple(_rename(each, fresh) for each in overload.args), _rename(overload.result, fresh)
+
+    def mismatch(self, offset: int, expected: Type, found: Type) -> None:
+        self.problems.add(offset, f"expected type '{expected}' but found '{found}'")
+
+    # -- literals -----------------------------------------------------------------------------------------------------
+
+    def unwrap_optional(self, node: Node, found: Type) -> Type:
+        found = self.known.apply(found)
+        if found.is_optional:
+            return found.params[0]
+        if not found.is_dyn:
+            self.mismatch(node.offset, optional_of(found), found)
+        return found
+
+    def join(self, node: Node, before: Type | None, found: Type) -> Type:
+        if before is None:
+            return found
+        if self.known.assignable(before, found):
+            return most_general(before, found)
+        if self.env.mixed_literals:
+            return DYN
+        self.mismatch(node.offset, before, found)
+        return ERROR
+
+    def list_literal(self, node: ListNode) -> Type:
+        joined: Type | None = None
+        for index, item in enumerate(node.items):
+            found = self.check(item)
+            if index in node.optional:
+                found = self.unwrap_optional(item, found)
+            joined = self.join(item, joined, found)
+        return list_of(joined if joined is not None else self.known.fresh())
+
+    def map_literal(self, node: MapNode) -> Type:
+        key: Type | None = None
+        value: Type | None = None
+        for entry in node.entries:
+            key = self.join(entry.key, key, self.check(entry.key))
+            found = self.check(entry.value)
+            if entry.optional:
+                found = self.unwrap_optional(entry.value, found)
+            value = self.join(entry.value, value, found)
+        if key is None or value is None:
+            return map_of(self.known.fresh(), self.known.fresh())
+        return map_of(key, value)
+
+    def struct_literal(self, node: StructNode) -> Type:
+        # No type of a structural schema can be made in an expression.
+        self.problems.add(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+        return ERROR
+
+    def fold(self, node: Fold) -> Type:
+        ranged = self.known.apply(self.check(node.range))
+        accu = self.check(node.init)
+        match ranged.kind:
+            case "list":
+                var, var2 = (INT, ranged.params[0]) if node.var2 else (ranged.params[0], None)
+            case "map":
+                var, var2 = ranged.params[0], ranged.params[1]
+            case "dyn" | "any" | "error" | "param":
+                self.known.assignable(DYN, ranged)
+                var, var2 = DYN, DYN
+            case _:
+                self.problems.add(
+                    node.range.offset,
+                    f"expression of type '{ranged}' cannot be range of a comprehension (must be list, map, or dynamic)",
+                )
+                var, var2 = ERROR, ERROR
+        self.scopes.append({node.accu: accu})
+        inner = {node.var: var}
+        if node.var2 is not None and var2 is not None:
+            inner[node.var2] = var2
+        self.scopes.append(inner)
+        self.expect(node.condition, BOOL)
+        self.expect(node.step, accu)
+        self.scopes.pop()
+        result = self.check(node.result)
+        self.scopes.pop()
+        return self.known.apply(result)
+
+    def expect(self, node: Node, expected: Type) -> None:
+        found = self.check(node)
+        if not self.known.assignable(expected, found):
+            self.mismatch(node.offset, expected, found)
+
+    def check_literals(self) -> None:
+        """Literal durations, timestamps and regular expressions: what would fail on each evaluation fails now."""
+        for node in self.seen:
+            if not isinstance(node, Call) or node.function not in self.env.literal_checks:
+                continue
+            arg = node.args[-1] if node.args else None
+            if not isinstance(arg, Literal) or not isinstance(arg.value, str):
+                continue
+            try:
+                self.env.literal_checks[node.function](arg.value)
+            except ValueError as error:
+                self.problems.add(arg.offset, str(error))
+
+
+def _become_ident(node: Select, name: str) -> None:
+    """A selection that turned out to be a name of several parts."""
+    node.operand = Ident(node.offset, name)
+    node.name = ""
+
+
+def _rename(type_: Type, fresh: dict[str, Type]) -> Type:
+    if type_.kind == "param":
+        return fresh.get(type_.name, type_)
+    if not type_.params:
+        return type_
+    return Type(type_.kind, type_.name, tuple(_rename(each, fresh) for each in type_.params))

@@ -1,0 +1,394 @@
+"""A checked tree to a Python function.
+
+The function has the shape `program(variables, limit) -> (result, cost)`. Expressions become Python expressions where
+Python means the same, and statements where errors are absorbed or a branch has a cost of its own:
+
+- `&&`, `||`: one `try` for each term; the first error is raised only if no term decides.
+- costs: what a straight piece of code costs is added up here and charged by one statement; only calls whose cost
+  depends on sizes, and loops, compute at run time. The limit is checked in loops and at the end.
+- Python allows 20 nested loops and `try` blocks; before that a nested function takes over.
+
+Constant literals are evaluated once, here, and cost nothing, as on the server.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import ops
+from .constants import constant_of, is_constant
+from .costs import CREATE_LIST, CREATE_MAP, IDENT, RuntimeCost
+from .environment import Environment
+from .errors import CostLimitExceeded, EvaluationError
+from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
+from .values import Optional, decode_key, encode_key
+
+__all__ = ["ERRORS", "GLOBALS", "Generator", "generate"]
+
+ERRORS: Final = (EvaluationError, KeyError, TypeError, AttributeError, ValueError, IndexError)
+MAX_BLOCKS: Final = 12
+
+
+def _put(entries: dict[Any, Any], key: Any, value: Any) -> None:
+    if not ops._is_key(key):
+        raise EvaluationError(f"unsupported key type: {ops.type_name(key)}")
+    encoded = encode_key(key)
+    if encoded in entries:
+        raise EvaluationError(f"insert failed: key {ops.show_key(key)} already exists")
+    entries[encoded] = value
+
+
+def _keys(value: Any) -> Any:
+    """What a macro of one variable runs over."""
+    if isinstance(value, dict):
+        return [decode_key(key) for key in value]
+    if isinstance(value, list):
+        return value
+    raise EvaluationError("no such overload")
+
+
+def _pairs(value: Any) -> Any:
+    """What a macro of two variables runs over."""
+    if isinstance(value, dict):
+        return [(decode_key(key), each) for key, each in value.items()]
+    if isinstance(value, list):
+        return enumerate(value)
+    raise EvaluationError("no such overload")
+
+
+GLOBALS: Final[dict[str, Any]] = {
+    "ERRORS": ERRORS,
+    "CostLimitExceeded": CostLimitExceeded,
+    "Optional": Optional,
+    "boolean": ops.boolean,
+    "put": _put,
+    "keys": _keys,
+    "pairs": _pairs,
+    "select": ops.select,
+    "select_optional": ops.select_optional,
+    "has_field": ops.has_field,
+    "index": ops.index,
+    "index_list": ops.index_list,
+    "index_map": ops.index_map,
+    "len": len,
+}
+
+
+def generate(
+    node: Node, env: Environment, costs: dict[str, RuntimeCost]
+) -> Callable[[dict[str, Any], int], tuple[Any, int]]:
+    """The function of a checked tree. Raises EvaluationError where a constant part of it has no value."""
+    return Generator(env, costs).program(node)
+
+
+class Block:
+    """Statements in the making, and a cost that is not charged yet."""
+
+    def __init__(self) -> None:
+        self.statements: list[ast.stmt] = []
+        self.pending = 0
+
+    def close(self) -> list[ast.stmt]:
+        if self.pending:
+            self.statements.insert(0, ast.AugAssign(store("cost"), ast.Add(), const(self.pending)))
+            self.pending = 0
+        return self.statements
+
+
+class Generator:
+    def __init__(self, env: Environment, costs: dict[str, RuntimeCost]) -> None:
+        self.env = env
+        self.costs = costs
+        self.globals: dict[str, Any] = dict(GLOBALS)
+        self.block = Block()
+        self.count = 0
+        self.nesting = 0
+        self.scopes: list[dict[str, str]] = []
+        self.variables: dict[str, str] = {}
+        #: Shared nodes (of macros that use their receiver twice) that have a value: its name, and that of its cost.
+        self.shared: dict[int, tuple[str, str]] = {}
+
+    # -- the function -------------------------------------------------------------------------------------------------
+
+    def program(self, node: Node) -> Callable[[dict[str, Any], int], tuple[Any, int]]:
+        result = self.expr(node)
+        self.block.statements.append(assign("result", result))
+        body = self.block.close()
+        loads = [
+            assign(local, ast.Subscript(load("variables"), const(name), ast.Load()))
+            for name, local in self.variables.items()
+        ]
+        check = if_(compare(load("cost"), ast.Gt(), load("limit")), [raise_(call("CostLimitExceeded"))])
+        done = ast.Return(ast.Tuple([load("result"), load("cost")], ast.Load()))
+        handler = ast.ExceptHandler(load("Exception"), "error", [raise_(call("final", load("error"), load("cost")))])
+        function = ast.FunctionDef(
+            name="program",
+            args=_arguments("variables", "limit"),
+            body=[assign("cost", const(0)), ast.Try([*loads, *body, check, done], [handler], [], [])],
+            decorator_list=[],
+            **_type_params(),
+        )
+        module = ast.Module([function], [])
+        ast.fix_missing_locations(module)
+        self.globals["final"] = final
+        exec(compile(module, "<cel>", "exec"), self.globals)  # noqa: S102 - made of nodes; no text of users is in it
+        made: Callable[[dict[str, Any], int], tuple[Any, int]] = self.globals["program"]
+        return made
+
+    def name(self, prefix: str = "t") -> str:
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def charge(self, cost: int) -> None:
+        self.block.pending += cost
+
+    def charge_by(self, cost: ast.expr) -> None:
+        self.block.statements.append(ast.AugAssign(store("cost"), ast.Add(), cost))
+
+    def constant(self, value: Any) -> ast.expr:
+        if value is None or value.__class__ in (bool, int, str, bytes):
+            return const(value)
+        name = self.name("k")
+        self.globals[name] = value
+        return load(name)
+
+    def keep(self, value: ast.expr) -> ast.expr:
+        """The value in a local, so that it can be read twice."""
+        if isinstance(value, ast.Name | ast.Constant):
+            return value
+        name = self.name()
+        self.block.statements.append(assign(name, value))
+        return load(name)
+
+    def inside(self, make: Callable[[], None], nested: bool = False) -> list[ast.stmt]:
+        """The statements that `make` emits, as a block of their own."""
+        outer, self.block = self.block, Block()
+        self.nesting += nested
+        make()
+        self.nesting -= nested
+        made, self.block = self.block.close(), outer
+        return made
+
+    def bounded(self, make: Callable[[], ast.expr]) -> ast.expr:
+        """What `make` makes; in a function of its own where Python's limit of nested blocks is near."""
+        if self.nesting < MAX_BLOCKS:
+            return make()
+        nesting, self.nesting = self.nesting, 0
+        outer, self.block = self.block, Block()
+        result = make()
+        self.block.statements.append(ast.Return(result))
+        body, self.block = self.block.close(), outer
+        self.nesting = nesting
+        name = self.name("f")
+        self.block.statements.append(
+            ast.FunctionDef(
+                name=name, args=_arguments(), body=[ast.Nonlocal(["cost"]), *body], decorator_list=[], **_type_params()
+            )
+        )
+        return self.keep(call(name))
+
+    def values(self, nodes: list[Node]) -> list[ast.expr]:
+        """Several values, evaluated from left to right."""
+        found: list[ast.expr] = []
+        for node in nodes:
+            before = len(self.block.statements)
+            value = self.expr(node)
+            if len(self.block.statements) > before:
+                # What stands before was not evaluated yet, but has to be before these statements.
+                late = self.block.statements[before:]
+                del self.block.statements[before:]
+                found = [self.keep(each) for each in found]
+                self.block.statements.extend(late)
+            found.append(value)
+        return found
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def expr(self, node: Node) -> ast.expr:
+        shared = self.shared.get(id(node))
+        if shared is not None:
+            self.charge_by(load(shared[1]))
+            return load(shared[0])
+        if is_constant(node):
+            return self.constant(constant_of(node, self.env))
+        match node:
+            case Literal():
+                return self.constant(node.value)
+            case Ident():
+                return self.ident(node)
+            case Select():
+                return self.select(node)
+            case Call():
+                from .calls import emit_call
+
+                return emit_call(self, node)
+            case ListNode():
+                return self.list_literal(node)
+            case MapNode():
+                return self.map_literal(node)
+            case Fold():
+                from .folds import emit_fold
+
+                return self.bounded(lambda: emit_fold(self, node))
+            case StructNode() | _:
+                raise EvaluationError(f"unknown node {node!r}")
+
+    def ident(self, node: Ident) -> ast.expr:
+        name = node.name
+        for scope in reversed(self.scopes):
+            if name in scope:
+                self.charge(IDENT)
+                return load(scope[name])
+        name = name.removeprefix(".")
+        if name not in self.env.variables and name in self.env.constants:
+            return self.constant(self.env.constants[name][1])
+        self.charge(IDENT)
+        local = self.variables.get(name)
+        if local is None:
+            local = self.variables[name] = self.name("v")
+        return load(local)
+
+    def operand(self, node: Node) -> ast.expr:
+        """The operand of a selection. One that is no attribute becomes one, which costs."""
+        if not is_attribute(node) or is_constant(node):
+            self.charge(IDENT)
+        return self.expr(node)
+
+    def select(self, node: Select) -> ast.expr:
+        if not node.name:
+            return self.ident(_as_ident(node))
+        target = node.operand.type
+        key = node.name
+        if target.kind == "object":
+            key = self.env.objects[target.name][key].key
+        if node.test_only:
+            operand = self.operand(node.operand)
+            if target.kind in ("object", "map"):
+                return compare(const(key), ast.In(), operand)
+            return call("has_field", operand, const(key))
+        operand = self.operand(node.operand)
+        self.charge(IDENT)
+        if target.kind in ("object", "map"):
+            return ast.Subscript(operand, const(key), ast.Load())
+        if target.is_optional and target.params[0].kind == "object":
+            key = self.env.objects[target.params[0].name][key].key
+        return call("select", operand, const(key))
+
+    def list_literal(self, node: ListNode) -> ast.expr:
+        items = self.values(node.items)
+        self.charge(CREATE_LIST)
+        if not node.optional:
+            return ast.List(items, ast.Load())
+        parts: list[ast.expr] = []
+        for index, item in enumerate(items):
+            if index not in node.optional:
+                parts.append(item)
+                continue
+            optional = self.keep(item)
+            present = ast.Attribute(optional, "present", ast.Load())
+            one = ast.List([ast.Attribute(optional, "value", ast.Load())], ast.Load())
+            parts.append(ast.Starred(ast.IfExp(present, one, ast.List([], ast.Load())), ast.Load()))
+        return ast.List(parts, ast.Load())
+
+    def map_literal(self, node: MapNode) -> ast.expr:
+        name = self.name()
+        self.charge(CREATE_MAP)
+        self.block.statements.append(assign(name, ast.Dict([], [])))
+        for entry in node.entries:
+            key, value = self.values([entry.key, entry.value])
+            if entry.optional:
+                optional = self.keep(value)
+                put = ast.Expr(call("put", load(name), key, ast.Attribute(optional, "value", ast.Load())))
+                self.block.statements.append(if_(ast.Attribute(optional, "present", ast.Load()), [put]))
+            else:
+                self.block.statements.append(ast.Expr(call("put", load(name), key, value)))
+        return load(name)
+
+    # -- logic --------------------------------------------------------------------------------------------------------
+
+    def boolean(self, node: Node, value: ast.expr) -> ast.expr:
+        return value if node.type.kind == "bool" else call("boolean", value)
+
+    def logic(self, terms: list[Node], neutral: bool) -> ast.expr:
+        """`&&` (neutral True) or `||` (neutral False) over all terms; errors are absorbed by a deciding term."""
+        result, error = self.name(), self.name("e")
+        self.block.statements.append(assign(result, const(neutral)))
+        self.block.statements.append(assign(error, const(None)))
+        for number, term in enumerate(terms):
+
+            def one(term: Node = term) -> None:
+                self.block.statements.append(assign(result, self.boolean(term, self.expr(term))))
+
+            body = self.inside(one, nested=True)
+            keep = if_(compare(load(error), ast.Is(), const(None)), [assign(error, load("error"))])
+            undecided = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
+            step = [try_(body, "error", [keep, assign(result, const(neutral))])]
+            self.block.statements.extend(step if number == 0 else [if_(undecided, step)])
+        pending = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
+        both = ast.BoolOp(ast.And(), [compare(load(error), ast.IsNot(), const(None)), pending])
+        self.block.statements.append(if_(both, [raise_(load(error))]))
+        return load(result)
+
+    def ternary(self, condition: Node, yes: Node, no: Node) -> ast.expr:
+        test = self.boolean(condition, self.expr(condition))
+        result = self.name()
+
+        def branch(node: Node) -> list[ast.stmt]:
+            def make() -> None:
+                value = self.expr(node)
+                if is_attribute(node) and not is_constant(node) and not self.is_type_name(node):
+                    # A branch that is an attribute is resolved as part of the conditional.
+                    self.charge(-IDENT)
+                self.block.statements.append(assign(result, value))
+
+            return self.inside(make)
+
+        self.block.statements.append(if_(test, branch(yes), branch(no)))
+        return load(result)
+
+    def is_type_name(self, node: Node) -> bool:
+        name = node.name if isinstance(node, Ident) else None
+        if isinstance(node, Select) and not node.name:
+            name = _as_ident(node).name
+        if name is None or any(name in scope for scope in self.scopes):
+            return False
+        return name not in self.env.variables and name in self.env.constants
+
+
+def is_attribute(node: Node) -> bool:
+    """Whether selecting from the node adds to an attribute (a variable and a path), as on the server."""
+    if isinstance(node, Ident):
+        return True
+    if isinstance(node, Select):
+        return not node.test_only
+    return isinstance(node, Call) and node.function in ("_[_]", "_[?_]", "_?._", "_?_:_")
+
+
+def _as_ident(node: Select) -> Ident:
+    if not isinstance(node.operand, Ident):
+        raise EvaluationError("a name of several parts is an identifier")
+    return node.operand
+
+
+def final(error: Exception, cost: int) -> EvaluationError:
+    """The error that a program ends with, from what its code raised."""
+    if isinstance(error, KeyError):
+        error = EvaluationError(f"no such key: {ops.show_key(decode_key(error.args[0]))}")
+    elif not isinstance(error, EvaluationError):
+        if not isinstance(error, ERRORS):
+            raise error
+        error = EvaluationError("no such overload")
+    error.cost = cost
+    return error.with_traceback(None)
+
+
+def _arguments(*names: str) -> ast.arguments:
+    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _type_params() -> dict[str, Any]:
+    # Python 3.12 added the field, and warns when it is missing from 3.13 on.
+    return {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}

@@ -1,0 +1,91 @@
+"""What operations cost, in the server's units: constants, and the cost of a call at run time.
+
+Rule: cel-go common/cost.go and interpreter/runtimecost.go. What Kubernetes charges for its own functions is in
+`kubernetes_costs`; an environment holds the sum as a table from overload ids to functions of arguments and result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .values import Optional
+
+__all__ = [
+    "CREATE_LIST", "CREATE_MAP", "CREATE_OBJECT", "IDENT", "REGEX_FACTOR", "RUNTIME", "RuntimeCost", "STRING_FACTOR",
+    "ceil_tenth", "size_of",
+]  # fmt: skip
+
+IDENT: Final = 1
+CREATE_LIST: Final = 10
+CREATE_MAP: Final = 30
+CREATE_OBJECT: Final = 40
+STRING_FACTOR: Final = 0.1
+REGEX_FACTOR: Final = 0.25
+
+RuntimeCost = Callable[[tuple[Any, ...], Any], int]
+
+
+def size_of(value: Any) -> int:
+    """The size of strings, bytes, lists and maps; 1 of everything else."""
+    if isinstance(value, str | bytes | list | dict):
+        return len(value)
+    if isinstance(value, Optional) and value.present:
+        return size_of(value.value)
+    return 1
+
+
+def ceil_tenth(size: int) -> int:
+    return (size + 9) // 10
+
+
+def regex_cost(text: int, pattern: int) -> int:
+    return ceil_tenth(text + 1) * ((pattern + 3) // 4)
+
+
+def _first(args: tuple[Any, ...], _: Any) -> int:
+    return ceil_tenth(size_of(args[0]))
+
+
+def _second(args: tuple[Any, ...], _: Any) -> int:
+    return ceil_tenth(size_of(args[1]))
+
+
+def _smaller(args: tuple[Any, ...], _: Any) -> int:
+    return ceil_tenth(min(size_of(args[0]), size_of(args[1])))
+
+
+def _both(args: tuple[Any, ...], _: Any) -> int:
+    return ceil_tenth(size_of(args[0]) + size_of(args[1]))
+
+
+def _regex(args: tuple[Any, ...], _: Any) -> int:
+    return regex_cost(size_of(args[0]), size_of(args[1]))
+
+
+def _contains(args: tuple[Any, ...], _: Any) -> int:
+    return ceil_tenth(size_of(args[0])) * ceil_tenth(size_of(args[1]))
+
+
+#: By overload id; what is not here costs 1.
+RUNTIME: Final[dict[str, RuntimeCost]] = {
+    "starts_with_string": _second,
+    "ends_with_string": _second,
+    "string_to_bytes": _first,
+    "bytes_to_string": _first,
+    "strings_quote": _first,
+    "string_format": _first,
+    "in_list": lambda args, _: size_of(args[1]),
+    "equals": _smaller,
+    "not_equals": _smaller,
+    "add_string": _both,
+    "add_bytes": _both,
+    "matches": _regex,
+    "matches_string": _regex,
+    "contains_string": _contains,
+    **{
+        f"{name}_{kind}": _smaller
+        for name in ("less", "less_equals", "greater", "greater_equals")
+        for kind in ("string", "bytes")
+    },
+}

@@ -1,0 +1,95 @@
+"""What can be wrong with an expression: when it is compiled, and when it is evaluated.
+
+Compile errors carry every problem found with its place; `str()` is the text that a server shows, with a caret below
+the character. Evaluation errors carry cel-go's text. Both are `CelError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["CelError", "CompileError", "CostLimitExceeded", "EvaluationError", "Issue", "Problems"]
+
+MAX_ISSUES: Final = 100
+MAX_SNIPPET: Final = 16_384
+
+
+class CelError(Exception):
+    """Base of the errors of this package."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One problem at one place.
+
+    Attributes:
+        message: such as `undefined field 'foo'`.
+        line: from 1; -1 when the problem has no place.
+        column: from 0, in characters.
+    """
+
+    message: str
+    line: int
+    column: int
+
+
+class CompileError(CelError):
+    """An expression that does not compile. `issues` is never empty; `source` is the expression."""
+
+    def __init__(self, source: str, issues: Sequence[Issue]) -> None:
+        self.source = source
+        self.issues = tuple(sorted(issues, key=lambda issue: (issue.line, issue.column)))
+        super().__init__(source, self.issues)
+
+    def __str__(self) -> str:
+        lines = self.source.split("\n")
+        shown = [_display(issue, lines) for issue in self.issues[:MAX_ISSUES]]
+        if len(self.issues) > MAX_ISSUES:
+            shown.append(f"{len(self.issues) - MAX_ISSUES} more errors were truncated")
+        return "\n".join(shown)
+
+
+class EvaluationError(CelError):
+    """An expression that has no value for these variables, such as `no such key: a`."""
+
+    #: The cost up to the error; set by the program.
+    cost: int = 0
+
+
+class CostLimitExceeded(EvaluationError):
+    """The evaluation was ended because it cost more than its limit. Nothing absorbs this error."""
+
+    def __init__(self) -> None:
+        super().__init__("operation cancelled: actual cost limit exceeded")
+
+
+def _display(issue: Issue, lines: list[str]) -> str:
+    text = f"ERROR: <input>:{issue.line}:{issue.column + 1}: {issue.message}"
+    if 1 <= issue.line <= len(lines) and len(lines[issue.line - 1]) <= MAX_SNIPPET:
+        snippet = lines[issue.line - 1].replace("\t", " ")
+        dots = "".join("." if char.isascii() else "\uff0e" for char in snippet[: issue.column])
+        under = snippet[issue.column : issue.column + 1]
+        text += f"\n | {snippet}\n | {dots}{'^' if under.isascii() else chr(0xFF3E)}"
+    return text
+
+
+class Problems:
+    """Collects issues at offsets (in characters) of one source."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.issues: list[Issue] = []
+
+    def add(self, offset: int, message: str) -> None:
+        if offset < 0:
+            self.issues.append(Issue(message, -1, 0))
+            return
+        line = self.source.count("\n", 0, offset)
+        start = self.source.rfind("\n", 0, offset) + 1
+        self.issues.append(Issue(message, line + 1, offset - start))
+
+    def raise_if_any(self) -> None:
+        if self.issues:
+            raise CompileError(self.source, self.issues)

@@ -1,0 +1,165 @@
+"""Macros over lists and maps, as loops. What each round costs is what cel-go's expansion of the macro would cost.
+
+| macro | each round, beside its parts | once |
+|---|---|---|
+| all | 2 to go on, 1 for the accumulator | 1 |
+| exists | 3 to go on, 1 for the accumulator | 1 |
+| exists_one | 2 for a hit | 2 |
+| map, filter, transformList | 12 for an item that is kept | 1 |
+| transformMap / transformMapEntry | 3 / 2 for an entry that is kept | 1 |
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .constants import is_constant
+from .costs import CREATE_LIST
+from .nodes import Fold, Node
+from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
+
+if TYPE_CHECKING:
+    from .codegen import Generator
+
+__all__ = ["emit_fold"]
+
+
+def emit_fold(gen: Generator, node: Fold) -> ast.expr:
+    if node.macro == "bind":
+        return _bind(gen, node)
+    items = gen.keep(gen.expr(node.range))
+    match node.macro:
+        case "all":
+            return _quantifier(gen, node, items, True)
+        case "exists":
+            return _quantifier(gen, node, items, False)
+        case "exists_one":
+            return _exists_one(gen, node, items)
+    return _collect(gen, node, items)
+
+
+def _bind(gen: Generator, node: Fold) -> ast.expr:
+    name = gen.name("x")
+    gen.block.statements.append(assign(name, gen.expr(node.init)))
+    gen.scopes.append({node.accu: name})
+    result = gen.expr(node.result)
+    gen.scopes.pop()
+    return result
+
+
+def _loop(gen: Generator, node: Fold, items: ast.expr, body: Callable[[], None]) -> None:
+    """`for var in items`, with the variables in scope and the limit checked in each round."""
+    scope = {node.var: gen.name("x")}
+    ranged = node.range.type
+    target: ast.expr = store(scope[node.var])
+    if node.var2 is not None:
+        scope[node.var2] = gen.name("x")
+        target = ast.Tuple([target, store(scope[node.var2])], ast.Store())
+        items = call("enumerate", items) if ranged.kind == "list" else call("pairs", items)
+        gen.globals["enumerate"] = enumerate
+    elif ranged.kind != "list" and not (ranged.kind == "map" and ranged.params[0].kind == "string"):
+        items = call("keys", items)
+
+    def make() -> None:
+        body()
+        over = compare(load("cost"), ast.Gt(), load("limit"))
+        gen.block.statements.append(if_(over, [raise_(call("CostLimitExceeded"))]))
+
+    gen.scopes.append(scope)
+    statements = gen.inside(make, nested=True)
+    gen.scopes.pop()
+    gen.block.statements.append(ast.For(target, items, statements, [], None))
+
+
+def _quantifier(gen: Generator, node: Fold, items: ast.expr, neutral: bool) -> ast.expr:
+    predicate = node.parts[0]
+    if predicate is None:
+        raise TypeError(f"{node.macro} has no predicate")
+    result, error = gen.name(), gen.name("e")
+    gen.block.statements.append(assign(result, const(neutral)))
+    gen.block.statements.append(assign(error, const(None)))
+
+    def body() -> None:
+        gen.charge(2 if neutral else 3)
+        decided: ast.expr = ast.UnaryOp(ast.Not(), load(result)) if neutral else load(result)
+        gen.block.statements.append(if_(decided, [ast.Break()]))
+
+        def test() -> None:
+            gen.charge(1)
+            gen.block.statements.append(assign(result, gen.boolean(predicate, gen.expr(predicate))))
+
+        keep = if_(compare(load(error), ast.Is(), const(None)), [assign(error, load("error"))])
+        tested = gen.inside(test, nested=True)
+        gen.block.statements.append(try_(tested, "error", [keep, assign(result, const(neutral))]))
+
+    _loop(gen, node, items, body)
+    gen.charge(1)
+    undecided: ast.expr = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
+    both = ast.BoolOp(ast.And(), [compare(load(error), ast.IsNot(), const(None)), undecided])
+    gen.block.statements.append(if_(both, [raise_(load(error))]))
+    return load(result)
+
+
+def _exists_one(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
+    predicate = node.parts[0]
+    if predicate is None:
+        raise TypeError(f"{node.macro} has no predicate")
+    hits = gen.name()
+    gen.block.statements.append(assign(hits, const(0)))
+
+    def body() -> None:
+        test = gen.boolean(predicate, gen.expr(predicate))
+
+        def hit() -> None:
+            gen.charge(2)
+            gen.block.statements.append(ast.AugAssign(store(hits), ast.Add(), const(1)))
+
+        gen.block.statements.append(if_(test, gen.inside(hit)))
+
+    _loop(gen, node, items, body)
+    gen.charge(2)
+    return compare(load(hits), ast.Eq(), const(1))
+
+
+def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
+    predicate, value = node.parts
+    if value is None:
+        raise TypeError(f"{node.macro} has no value")
+    result = gen.name()
+    as_map = node.macro in ("transform_map", "transform_entry")
+    gen.block.statements.append(assign(result, ast.Dict([], []) if as_map else ast.List([], ast.Load())))
+
+    def keep(value: Node = value) -> None:
+        made = gen.expr(value)
+        statements = gen.block.statements
+        if node.macro == "transform_map":
+            gen.charge(3)
+            statements.append(ast.Expr(call("put", load(result), load(gen.scopes[-1][node.var]), made)))
+        elif node.macro == "transform_entry":
+            gen.charge(2)
+            gen.globals["put_all"] = _put_all
+            statements.append(ast.Expr(call("put_all", load(result), made)))
+        else:
+            gen.charge(2 + (0 if is_constant(value) else CREATE_LIST))
+            statements.append(ast.Expr(call(ast.Attribute(load(result), "append", ast.Load()), made)))
+
+    def body() -> None:
+        if predicate is None:
+            keep()
+            return
+        test = gen.boolean(predicate, gen.expr(predicate))
+        gen.block.statements.append(if_(test, gen.inside(keep)))
+
+    _loop(gen, node, items, body)
+    gen.charge(1)
+    return load(result)
+
+
+def _put_all(entries: dict[object, object], more: dict[object, object]) -> None:
+    from .codegen import GLOBALS
+    from .values import decode_key
+
+    for key, value in more.items():
+        GLOBALS["put"](entries, decode_key(key), value)

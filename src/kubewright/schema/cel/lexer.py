@@ -1,0 +1,67 @@
+"""Text to tokens. Whitespace and `//` comments go; what is no token is reported and skipped, as ANTLR does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from .errors import Problems
+
+__all__ = ["Token", "tokenize"]
+
+_ESCAPE: Final = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
+_STRING: Final = (
+    rf'[rR]"""(?s:.*?)"""|[rR]\'\'\'(?s:.*?)\'\'\'|[rR]"[^"\n\r]*"|[rR]\'[^\'\n\r]*\''
+    rf'|"""(?:{_ESCAPE}|[^\\])*?"""|\'\'\'(?:{_ESCAPE}|[^\\])*?\'\'\''
+    rf'|"(?:{_ESCAPE}|[^\\"\n\r])*"|\'(?:{_ESCAPE}|[^\\\'\n\r])*\''
+)
+_TOKEN: Final = re.compile(
+    rf"""(?P<skip>[\t \r\n\x0c]+|//[^\n]*)
+    |(?P<BYTES>[bB](?:{_STRING}))
+    |(?P<STRING>{_STRING})
+    |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
+    |(?P<NUM_UINT>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])
+    |(?P<NUM_INT>0x[0-9a-fA-F]+|[0-9]+)
+    |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<ESC_IDENTIFIER>`[A-Za-z0-9_.\-/\x20]+`)
+    |(?P<op>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])""",
+    re.VERBOSE,
+)
+_KEYWORDS: Final = frozenset({"in", "true", "false", "null"})
+_BAD_STRING: Final = re.compile(r"""[bBrR]?("(?:\\.|[^"\n\r])*|'(?:\\.|[^'\n\r])*)""")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """kind is a token class of the grammar (IDENTIFIER, NUM_INT, ...), the text of an operator or keyword, or EOF."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+def tokenize(source: str, problems: Problems) -> list[Token]:
+    """All tokens, the last one EOF."""
+    tokens: list[Token] = []
+    at = 0
+    match = _TOKEN.match
+    while at < len(source):
+        found = match(source, at)
+        if found is None:
+            bad = _BAD_STRING.match(source, at)
+            end = max(bad.end() if bad else 0, at + 1)
+            if bad and end < len(source) and source[end] in "\n\r":
+                end += 1
+            shown = source[at:end].replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+            problems.add(at, f"Syntax error: token recognition error at: '{shown}'")
+            at = end
+            continue
+        kind, text = found.lastgroup, found.group()
+        if kind != "skip" and kind is not None:
+            if kind == "op" or (kind == "IDENTIFIER" and text in _KEYWORDS):
+                kind = text
+            tokens.append(Token(kind, text, at))
+        at = found.end()
+    tokens.append(Token("EOF", "<EOF>", len(source)))
+    return tokens

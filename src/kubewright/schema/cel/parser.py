@@ -1,0 +1,337 @@
+"""Tokens to a tree: operator precedence (Pratt), macros expanded on the way, depth and size bounded.
+
+| binds | operators |
+|---|---|
+| 1 | `? :` (right) |
+| 2, 3 | `||`, `&&` (chains become balanced trees, so that a long one is not deep) |
+| 4 | `== != < <= > >= in` |
+| 5, 6 | `+ -`, `* / %` |
+| 7 | `! -` before an operand |
+| 8 | `.name`, `.?name`, `.call()`, `[index]`, `[?index]` |
+
+The first syntax error ends the parse; the texts are those of ANTLR's parser for cel-go's grammar where it is one of
+the common ones. Rule: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from .errors import CompileError, Problems
+from .lexer import Token, tokenize
+from .literals import parse_bytes, parse_int, parse_string, parse_uint
+from .macros import MacroError, expand
+from .nodes import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from .values import UInt
+
+__all__ = ["MAX_DEPTH", "MAX_SIZE", "parse"]
+
+MAX_DEPTH: Final = 250
+MAX_SIZE: Final = 100_000
+RESERVED: Final = frozenset(
+    "as break const continue else for function if import let loop package namespace return var void while".split()
+)
+_BINARY: Final = {
+    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
+}  # fmt: skip
+_FUNCTIONS: Final = {"in": "@in"}
+_OPERAND: Final = (
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+)
+
+
+class _Stop(Exception):
+    """The parse cannot go on; the problem is noted."""
+
+
+def parse(source: str) -> Node:
+    """The tree of an expression, macros expanded.
+
+    Raises:
+        CompileError: it is no expression, or one that is too long or too deep.
+    """
+    problems = Problems(source)
+    if len(source) > MAX_SIZE:
+        problems.add(-1, f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}")
+        problems.raise_if_any()
+    parser = _Parser(tokenize(source, problems), problems)
+    node: Node | None = None
+    try:
+        node = parser.expression()
+        parser.end()
+    except _Stop:
+        pass
+    problems.raise_if_any()
+    if node is None:
+        raise CompileError(source, ())
+    return node
+
+
+class _Parser:
+    def __init__(self, tokens: list[Token], problems: Problems) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.token = tokens[0]
+        self.problems = problems
+        self.depth = 0
+
+    # -- tokens -------------------------------------------------------------------------------------------------------
+
+    def next(self) -> Token:
+        token = self.token
+        if token.kind != "EOF":
+            self.at += 1
+            self.token = self.tokens[self.at]
+        return token
+
+    def accept(self, kind: str) -> Token | None:
+        return self.next() if self.token.kind == kind else None
+
+    def expect(self, kind: str) -> Token:
+        if self.token.kind == kind:
+            return self.next()
+        self.fail_expecting(f"'{kind}'" if not kind.isupper() else kind)
+
+    def fail_expecting(self, what: str) -> NoReturn:
+        self.fail(f"Syntax error: mismatched input '{self.token.text}' expecting {what}", self.token.offset)
+
+    def fail(self, message: str, offset: int) -> NoReturn:
+        self.problems.add(offset, message)
+        raise _Stop
+
+    def end(self) -> None:
+        if self.token.kind == "EOF":
+            return
+        alone = self.tokens[self.at + 1].kind == "EOF"
+        what = "extraneous" if alone else "mismatched"
+        if self.token.kind in ("IDENTIFIER", "NUM_INT", "STRING") or alone:
+            what = "extraneous" if alone else "mismatched"
+        self.fail(f"Syntax error: {what} input '{self.token.text}' expecting <EOF>", self.token.offset)
+
+    def deeper(self) -> None:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            self.fail(f"expression recursion limit exceeded: {MAX_DEPTH}", -1)
+
+    # -- operators ----------------------------------------------------------------------------------------------------
+
+    def expression(self) -> Node:
+        self.deeper()
+        node = self.chain("||")
+        if self.token.kind == "?":
+            offset = self.next().offset
+            yes = self.chain("||")
+            self.expect(":")
+            node = Call(offset, "_?_:_", None, [node, yes, self.expression()])
+        self.depth -= 1
+        return node
+
+    def chain(self, sign: str) -> Node:
+        """A chain of `||`, or of `&&`, which are balanced trees so that long ones stay shallow."""
+        terms = [self.chain("&&") if sign == "||" else self.binary(4)]
+        offsets: list[int] = []
+        while self.token.kind == sign:
+            offsets.append(self.next().offset)
+            terms.append(self.chain("&&") if sign == "||" else self.binary(4))
+        if not offsets:
+            return terms[0]
+        return _balance(f"_{sign}_", terms, offsets, 0, len(offsets) - 1)
+
+    def binary(self, least: int) -> Node:
+        depth = self.depth
+        node = self.unary()
+        while (power := _BINARY.get(self.token.kind, 0)) >= least:
+            # Each operator to the left makes the tree deeper by one.
+            self.deeper()
+            sign = self.next()
+            right = self.binary(power + 1)
+            node = Call(sign.offset, _FUNCTIONS.get(sign.kind, f"_{sign.kind}_"), None, [node, right])
+        self.depth = depth
+        return node
+
+    def unary(self) -> Node:
+        sign = self.token
+        if sign.kind == "!" or (sign.kind == "-" and self.tokens[self.at + 1].kind not in ("NUM_INT", "NUM_FLOAT")):
+            count = 0
+            while self.token.kind == sign.kind:
+                self.next()
+                count += 1
+            node = self.member()
+            return Call(sign.offset, f"{sign.kind}_", None, [node]) if count % 2 else node
+        return self.member()
+
+    def member(self) -> Node:
+        depth = self.depth
+        node = self.primary()
+        while self.token.kind in (".", "["):
+            self.deeper()
+            sign = self.next()
+            if sign.kind == "[":
+                function = "_[?_]" if self.accept("?") else "_[_]"
+                index = self.expression()
+                self.expect("]")
+                node = Call(sign.offset, function, None, [node, index])
+                continue
+            optional = self.accept("?") is not None
+            name = self.token
+            if name.kind == "ESC_IDENTIFIER":
+                self.fail(f"unsupported syntax: '{name.text}'", name.offset)
+            if name.kind in ("true", "false", "null", "in"):
+                self.fail(f"Syntax error: mismatched input '{name.text}' expecting IDENTIFIER", name.offset)
+            if name.kind != "IDENTIFIER":
+                self.fail(f"Syntax error: no viable alternative at input '.{_shown(name)}'", name.offset)
+            self.next()
+            if self.token.kind == "(" and not optional:
+                node = self.call(name.text, node)
+            elif optional:
+                node = Call(sign.offset, "_?._", None, [node, Literal(name.offset, name.text)])
+            else:
+                node = Select(sign.offset, node, name.text)
+        self.depth = depth
+        return node
+
+    def call(self, name: str, target: Node | None) -> Node:
+        offset = self.expect("(").offset
+        args: list[Node] = []
+        if self.token.kind != ")":
+            args.append(self.expression())
+            while self.accept(","):
+                args.append(self.expression())
+        self.expect(")")
+        try:
+            return expand(offset, name, target, args) or Call(offset, name, target, args)
+        except MacroError as error:
+            self.problems.add(error.offset, error.message)
+            return Ident(offset, "<error>")
+
+    # -- operands -----------------------------------------------------------------------------------------------------
+
+    def primary(self) -> Node:
+        token = self.token
+        match token.kind:
+            case "(":
+                self.next()
+                node = self.expression()
+                self.expect(")")
+                return node
+            case "[":
+                return self.list_literal()
+            case "{":
+                return self.map_literal()
+            case "IDENTIFIER" | ".":
+                return self.name()
+            case "true" | "false":
+                self.next()
+                return Literal(token.offset, token.kind == "true")
+            case "null":
+                self.next()
+                return Literal(token.offset, None)
+            case "-" | "NUM_INT" | "NUM_UINT" | "NUM_FLOAT" | "STRING" | "BYTES":
+                return self.literal()
+        self.fail_expecting(_OPERAND)
+
+    def literal(self) -> Node:
+        offset = self.token.offset
+        negative = self.accept("-") is not None
+        token = self.next()
+        try:
+            match token.kind:
+                case "NUM_INT":
+                    return Literal(offset, parse_int(token.text, negative))
+                case "NUM_UINT":
+                    return Literal(offset, UInt(parse_uint(token.text)))
+                case "NUM_FLOAT":
+                    value = float(token.text)
+                    if value == float("inf"):
+                        raise ValueError("invalid double literal")
+                    return Literal(offset, -value if negative else value)
+                case "STRING":
+                    return Literal(offset, parse_string(token.text))
+                case _:
+                    return Literal(offset, parse_bytes(token.text[1:]))
+        except ValueError as error:
+            self.problems.add(offset, str(error))
+            return Literal(offset, None)
+
+    def name(self) -> Node:
+        start = self.token.offset
+        dot = "." if self.accept(".") else ""
+        token = self.token
+        if token.kind != "IDENTIFIER":
+            if token.kind in ("true", "false", "null", "in"):
+                self.fail(f"Syntax error: mismatched input '{token.text}' expecting IDENTIFIER", token.offset)
+            self.fail(f"Syntax error: no viable alternative at input '.{_shown(token)}'", token.offset)
+        self.next()
+        if self.is_struct():
+            names = [token.text]
+            while self.accept("."):
+                names.append(self.next().text)
+            return self.struct_literal(dot + ".".join(names))
+        if token.text in RESERVED:
+            self.problems.add(start, f"reserved identifier: {token.text}")
+        if self.token.kind == "(":
+            return self.call(dot + token.text, None)
+        return Ident(token.offset, dot + token.text)
+
+    def is_struct(self) -> bool:
+        """Whether `{` follows the dotted name that was begun."""
+        at, tokens = self.at, self.tokens
+        while tokens[at].kind == "." and tokens[at + 1].kind == "IDENTIFIER":
+            at += 2
+        return tokens[at].kind == "{"
+
+    def list_literal(self) -> Node:
+        offset = self.next().offset
+        items: list[Node] = []
+        optional: set[int] = set()
+        while self.token.kind != "]":
+            if self.token.kind == "," and not items:
+                self.next()
+                break
+            if self.accept("?"):
+                optional.add(len(items))
+            items.append(self.expression())
+            if not self.accept(","):
+                break
+        self.expect("]")
+        return ListNode(offset, items, frozenset(optional))
+
+    def map_literal(self) -> Node:
+        offset = self.next().offset
+        entries: list[Entry] = []
+        while self.token.kind != "}":
+            if self.token.kind == "," and not entries:
+                self.next()
+                break
+            optional = self.accept("?") is not None
+            key = self.expression()
+            colon = self.expect(":")
+            entries.append(Entry(colon.offset, key, self.expression(), optional))
+            if not self.accept(","):
+                break
+        self.expect("}")
+        return MapNode(offset, entries)
+
+    def struct_literal(self, name: str) -> Node:
+        offset = self.next().offset
+        fields: list[tuple[int, str, Node, bool]] = []
+        while self.token.kind != "}":
+            optional = self.accept("?") is not None
+            field = self.expect("IDENTIFIER")
+            colon = self.expect(":")
+            fields.append((colon.offset, field.text, self.expression(), optional))
+            if not self.accept(","):
+                break
+        self.expect("}")
+        return StructNode(offset, name, fields)
+
+
+def _shown(token: Token) -> str:
+    return "<EOF>" if token.kind == "EOF" else token.text
+
+
+def _balance(function: str, terms: list[Node], offsets: list[int], low: int, high: int) -> Node:
+    middle = (low + high + 1) // 2
+    left = terms[middle] if middle == low else _balance(function, terms, offsets, low, middle - 1)
+    right = terms[middle + 1] if middle == high else _balance(function, terms, offsets, middle + 1, high)
+    return Call(offsets[middle], function, None, [left, right])

@@ -1,0 +1,51 @@
+"""Small makers of Python syntax nodes. Nodes, not source text: deep expressions have no parentheses to nest too deep."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+__all__ = ["assign", "binary", "call", "compare", "const", "if_", "load", "raise_", "store", "try_"]
+
+
+def load(name: str) -> ast.expr:
+    return ast.Name(name, ast.Load())
+
+
+def store(name: str) -> ast.expr:
+    return ast.Name(name, ast.Store())
+
+
+def const(value: Any) -> ast.expr:
+    return ast.Constant(value)
+
+
+def assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([store(name)], value)
+
+
+def call(function: str | ast.expr, *args: ast.expr) -> ast.expr:
+    return ast.Call(load(function) if isinstance(function, str) else function, list(args), [])
+
+
+def binary(left: ast.expr, operator: ast.operator, right: ast.expr) -> ast.expr:
+    return ast.BinOp(left, operator, right)
+
+
+def compare(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr:
+    return ast.Compare(left, [operator], [right])
+
+
+def if_(test: ast.expr, then: list[ast.stmt], otherwise: list[ast.stmt] | None = None) -> ast.stmt:
+    return ast.If(test, then or [ast.Pass()], otherwise or [])
+
+
+def raise_(error: ast.expr) -> ast.stmt:
+    return ast.Raise(error, None)
+
+
+def try_(body: list[ast.stmt], name: str, handler: list[ast.stmt]) -> ast.stmt:
+    """`body`, and `handler` with the error as `name`; the end of the cost budget passes through."""
+    fatal = ast.ExceptHandler(load("CostLimitExceeded"), None, [ast.Raise(None, None)])
+    caught = ast.ExceptHandler(load("ERRORS"), name, handler)
+    return ast.Try(body or [ast.Pass()], [fatal, caught], [], [])

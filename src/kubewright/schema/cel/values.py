@@ -1,0 +1,162 @@
+"""Values at run time, where Python's own do not fit.
+
+| CEL | Python |
+|---|---|
+| null, bool, int, double, string, bytes | None, bool, int, float, str, bytes |
+| uint | `UInt`, an int with a type of its own |
+| list, map, object | list, dict, dict |
+| timestamp, duration | `Timestamp`, `Duration`: integer nanoseconds, as datetime has only microseconds |
+| optional | `Optional` |
+| type | `TypeValue` |
+
+Python says `True == 1` and hashes both alike; CEL does not. So bool keys of maps are kept as `TRUE_KEY` and `FALSE_KEY`:
+`encode_key` and `decode_key` convert. Lists whose schema says set or map are `SetList` and `MapList`: equal in any order.
+"""
+
+from __future__ import annotations
+
+from functools import total_ordering
+from typing import Any, Final
+
+__all__ = [
+    "ABSENT",
+    "FALSE_KEY",
+    "TRUE_KEY",
+    "Duration",
+    "MapList",
+    "Optional",
+    "SetList",
+    "Timestamp",
+    "TypeValue",
+    "UInt",
+    "decode_key",
+    "encode_key",
+]
+
+
+class UInt(int):
+    """An unsigned 64-bit integer."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"{int(self)}u"
+
+
+@total_ordering
+class _Nanoseconds:
+    __slots__ = ("ns",)
+
+    def __init__(self, ns: int) -> None:
+        self.ns = ns
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is self.__class__ and other.ns == self.ns  # type: ignore[attr-defined]
+
+    def __lt__(self, other: _Nanoseconds) -> bool:
+        return self.ns < other.ns
+
+    def __hash__(self) -> int:
+        return hash((self.__class__, self.ns))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.ns})"
+
+
+class Timestamp(_Nanoseconds):
+    """An instant, in nanoseconds since 1970 UTC; within the years 1 to 9999.
+
+    `offset` is the zone's offset in seconds, which is kept for showing the instant as it was written.
+    """
+
+    __slots__ = ("offset",)
+
+    def __init__(self, ns: int, offset: int = 0) -> None:
+        self.ns = ns
+        self.offset = offset
+
+
+class Duration(_Nanoseconds):
+    """A length of time in nanoseconds, within 64 bits."""
+
+    __slots__ = ()
+
+
+class TypeValue:
+    """A type as a value: what `type(x)` returns."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypeValue) and other.name == self.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"TypeValue({self.name!r})"
+
+
+ABSENT: Final[Any] = object()
+
+
+class Optional:
+    """A value or none; `Optional()` is none."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any = ABSENT) -> None:
+        self.value = value
+
+    @property
+    def present(self) -> bool:
+        return self.value is not ABSENT
+
+    def __repr__(self) -> str:
+        return f"optional.of({self.value!r})" if self.present else "optional.none()"
+
+
+class _BoolKey:
+    __slots__ = ("value",)
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+TRUE_KEY: Final = _BoolKey(True)
+FALSE_KEY: Final = _BoolKey(False)
+
+
+def encode_key(key: Any) -> Any:
+    """A value as the key of a dict."""
+    return (TRUE_KEY if key else FALSE_KEY) if key.__class__ is bool else key
+
+
+def decode_key(key: Any) -> Any:
+    """The key of a dict as a value."""
+    return key.value if key.__class__ is _BoolKey else key
+
+
+class SetList(list[Any]):
+    """A list that its schema calls a set: equal in any order; `+` adds what is not in it."""
+
+    __slots__ = ()
+
+
+class MapList(list[Any]):
+    """A list that its schema calls a map: items are told apart by `keys`; equal in any order; `+` replaces by key."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+        super().__init__(items)
+        self.keys = keys
+
+    def key_of(self, item: Any) -> tuple[Any, ...]:
+        return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else ()
