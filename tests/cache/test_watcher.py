@@ -385,6 +385,27 @@ def test_a_watch_that_has_shown_bookmarks_and_falls_silent_is_dead() -> None:
     assert asked_watch(watcher).resource_version == "12"
 
 
+def test_a_server_that_has_sent_bookmarks_once_is_expected_to_in_later_watches() -> None:
+    """A connection may die in its first minute, before it has shown a bookmark."""
+    watcher = synced(10)
+    watcher.line_received(bookmark(11), 60.0)
+    watcher.watch_ended(asked_watch(watcher), None, 90.0)
+    second = asked_watch(watcher)
+    watcher.opened(second, 90.1)
+    assert watcher.wake_at == 270.0
+    watcher.timer(270.0)
+    assert asked_watch(watcher) is not second
+    assert asked_watch(watcher).resource_version == "11"
+
+
+def test_the_time_to_wake_never_moves_earlier_when_the_initial_state_is_complete() -> None:
+    watcher = new(stream_initial=True, silence_seconds=5.0)
+    watcher.line_received(event("ADDED", obj("a", 1)), 1.0)
+    assert watcher.wake_at == 6.0
+    watcher.line_received(bookmark(5, initial_events_end=True), 2.0)
+    assert watcher.wake_at == 7.0
+
+
 def test_a_server_without_bookmarks_may_be_silent_until_it_should_have_ended_the_watch() -> None:
     watcher = synced(10)
     first = asked_watch(watcher)

@@ -101,8 +101,8 @@ class Watcher:
             page_size: objects per page of a list (a server that answers `"0"` from its cache ignores it).
             stream_initial: get the whole state as a watch (sendInitialEvents) instead; falls back to lists for good
                 where the server cannot do that.
-            silence_seconds: a watch that has shown bookmarks (a server sends one a minute) and then nothing for so
-                long is dead, however open its connection looks.
+            silence_seconds: a watch of a server that has sent bookmarks (it does so once a minute) and then nothing for
+                so long is dead, however open its connection looks.
             newest: begin with the newest state, not with any that the server has in its memory, which may be an old
                 one. For who has written to the collection before.
             random: source of jitter and of the durations of watches.
@@ -126,6 +126,7 @@ class Watcher:
         self._served_pages = False  # a list at "0" came in pages: the server has no cache of this collection
         self._moved = False  # the version has moved since the last list
         self._resumes = 0  # failures in a row since the version moved
+        self._sends_bookmarks = False  # the server has sent one: from then on its silence says something
         self._wait_for_list = False  # what follows a Wait: a list, or a watch
         self._listing = Listing("", None)
         self._initial: InitialEvents | None = None
@@ -135,7 +136,6 @@ class Watcher:
         self._quiet_from = now
         self._opened = False
         self._progressed = False
-        self._saw_bookmark = False
         self._action: Action
         self._sync(now)
 
@@ -153,7 +153,9 @@ class Watcher:
         if isinstance(action, ListPage):
             return self._began_at + _LIST_SECONDS
         if isinstance(action, Watch):
-            silence = self._silence_seconds if self._initial is None else _SILENT_START_SECONDS
+            silence = self._silence_seconds
+            if self._initial is not None:
+                silence = min(silence, _SILENT_START_SECONDS)
             return min(self._quiet_from + silence, self._began_at + action.timeout_seconds + _GRACE_SECONDS)
         return None
 
@@ -244,7 +246,7 @@ class Watcher:
         self._opened = True
         self._quiet_from = self.last_event_at = now
         if isinstance(event, Bookmark):
-            self._saw_bookmark = True
+            self._sends_bookmarks = True
             if self._initial is None:
                 self._move(event.resource_version)
             elif event.initial_events_end:
@@ -296,7 +298,7 @@ class Watcher:
             self._list(now)
         elif now >= self._began_at + action.timeout_seconds + _GRACE_SECONDS:
             self.watch_ended(action, Unavailable("the server did not end the watch when it had promised to"), now)
-        elif self._saw_bookmark or not self._opened:
+        elif self._sends_bookmarks or not self._opened:
             quiet = now - self._quiet_from
             self.watch_ended(action, Unavailable(f"nothing came from the server for {quiet:.0f} s"), now)
         else:
@@ -307,7 +309,7 @@ class Watcher:
     def _begin(self, action: Action, now: float) -> None:
         self._action = action
         self._began_at = self._quiet_from = now
-        self._opened = self._progressed = self._saw_bookmark = False
+        self._opened = self._progressed = False
 
     def _sync(self, now: float) -> None:
         if not self._stream_initial:
