@@ -121,6 +121,10 @@ class FakeApi:
         return [str(asked) for asked in self.requests if asked.verb not in ("get", "list", "watch")]
 
     @property
+    def open_watches(self) -> int:
+        return len(self._watches)
+
+    @property
     def lag_seconds(self) -> float:
         """How far watches, and lists at version "0", are behind."""
         return self._lag_seconds
