@@ -42,10 +42,12 @@ DEFAULTS = LeaderElection(name="lease", namespace="ns")
 
 
 class Server:
-    """One Lease, with the server's optimistic lock."""
+    """One Lease, with the server's optimistic lock. `made_at`: when it was created, the last time."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float]) -> None:
         self.lease: LeaseObject | None = None
+        self.made_at = 0.0
+        self._now = now
         self._version = 0
         self.history: list[Record | None] = []
 
@@ -55,6 +57,7 @@ class Server:
         if isinstance(request, Create):
             if self.lease is not None:
                 return Failed("already exists", conflict=True)
+            self.made_at = self._now()
             return self._store(request.lease)
         if self.lease is None:
             return Missing()
@@ -153,7 +156,7 @@ class World:
     def __init__(self, seed: int = 0, settings: LeaderElection = DEFAULTS) -> None:
         self.random = Random(seed)
         self.settings = settings
-        self.server = Server()
+        self.server = Server(lambda: self.now)
         self.candidates: list[Candidate] = []
         self.now = 0.0
         self.steps = 0

@@ -207,8 +207,9 @@ def test_a_deleted_lease_is_not_taken_before_its_holder_must_have_stopped() -> N
     candidate.timer(NOW + 3)
     answer(candidate, Missing(), NOW + 3)
     assert candidate.request is None
-    candidate.timer(NOW + 17)
-    answer(candidate, Missing(), NOW + 17)
+    for now in (7.0, 11.0, 15.0, 17.5):
+        candidate.timer(NOW + now)
+        answer(candidate, Missing(), NOW + now)
     assert candidate.request is None, "it may have been renewed just before it was deleted"
     assert candidate.wake_at == NOW + 18
     candidate.timer(NOW + 18)
@@ -222,6 +223,24 @@ def test_a_lease_that_was_stored_too_late_to_be_of_use_is_no_leadership() -> Non
     assert stored(candidate, NOW + 11) == [NewLeader(ME)]
     assert candidate.phase is Phase.CANDIDATE
     assert candidate.wake_at == NOW + 11
+
+
+def test_who_has_looked_away_does_not_trust_that_a_lease_was_missing_all_the_time() -> None:
+    candidate = election()
+    answer(candidate, Found(lease(OTHER)))
+    candidate.timer(NOW + 3)
+    answer(candidate, Missing(), NOW + 3)
+    candidate.timer(NOW + 18)
+    answer(candidate, Missing(), NOW + 18)
+    assert candidate.request is None
+    assert candidate.wake_at is not None
+    for now in (21, 24, 27, 30):
+        candidate.timer(NOW + now)
+        answer(candidate, Missing(), NOW + now)
+        assert candidate.request is None
+    candidate.timer(NOW + 33)
+    answer(candidate, Missing(), NOW + 33)
+    asked(candidate, Create)
 
 
 # A leader

@@ -21,8 +21,8 @@ Where this is stricter than client-go (tools/leaderelection/leaderelection.go), 
   before it creates a new one, as its holder may have renewed it last just before; the leader puts it back as it was.
 - A release does not overwrite another holder.
 
-What cannot be excluded: a candidate that starts at the very moment at which somebody deletes the Lease, or hands it
-over by editing its holder, leads until the old leader's next try in parallel with it.
+What cannot be excluded: a candidate that starts at the very moment at which somebody deletes the Lease, or to whom
+somebody hands it by editing its holder, leads until the old leader's next try in parallel with it.
 """
 
 from __future__ import annotations
@@ -103,6 +103,7 @@ class Election:
         self._lease: LeaseObject | None = None  # as last read or written; what an update is based on
         self._observed: Record | None = None  # the record that was last seen to be another than before,
         self._observed_at = -math.inf  # and when
+        self._read_at = -math.inf  # when we sent what the server last answered with what there is
         self._gone_until = -math.inf  # a Lease that was deleted may be led by until then
         self._reported = ""
         self._trouble = ""
@@ -210,12 +211,10 @@ class Election:
         if isinstance(answer, Failed):
             self._failed(now)
             return
+        # Go's clock for "now" is that of the try's begin, here and below: the later one would wait less.
         if isinstance(answer, Missing):
-            if self._lease is not None and not self._is_mine:
-                self._gone_until = now + max(int(self._settings.lease_seconds), Record.of(self._lease).duration_seconds)
-            self._lease = None
-            # Go's clock for "now" is that of the try's begin, here and below: the later one would wait less.
-            if self._try_at < self._gone_until:
+            self._observe_missing(now)
+            if self.phase is Phase.CANDIDATE and self._try_at < self._gone_until:
                 self._failed(now)
             else:
                 self._create(now)
@@ -260,7 +259,7 @@ class Election:
         # Not later than that: a dead leader's lease is taken as soon as it has run out. Those who wait for it saw its
         # last renewal at different times, so they do not come together.
         free_at = self._gone_until if self._lease is None else self._free_at
-        if not self._is_mine and free_at > now:
+        if (self._lease is None or not self._is_mine) and free_at > now:
             self._next_at = min(self._next_at, free_at)
 
     # Requests
@@ -314,9 +313,18 @@ class Election:
     def _observe(self, lease: LeaseObject, now: float) -> None:
         record = Record.of(lease)
         self._lease = lease
+        self._read_at = self._sent_at
         if record != self._observed:
             self._observed = record
             self._observed_at = now
+
+    def _observe_missing(self, now: float) -> None:
+        """It was there, or may have been since we last looked: its holder may have renewed it the moment before."""
+        looked_away = now - self._read_at > 2 * JITTER * self._settings.retry_seconds
+        if self._observed is not None and (self._lease is not None or looked_away):
+            self._gone_until = now + max(int(self._settings.lease_seconds), self._observed.duration_seconds)
+        self._lease = None
+        self._read_at = self._sent_at
 
     def _report_leader(self) -> None:
         if self.leader != self._reported:
