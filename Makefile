@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
 
-.PHONY: install controlplane demo test test-versions lint format lock models clean
+.PHONY: install controlplane demo test test-versions bench bench-quick lint format lock models clean
 
 install: $(STAMP)
 
@@ -27,6 +27,12 @@ test: controlplane
 
 test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
 	$(BIN)/python hack/versions.py
+
+bench: controlplane  ## Kubewright beside controller-runtime and kopf, on this machine: about half an hour (needs Go).
+	$(BIN)/python -m bench.run $(ARGS)
+
+bench-quick: controlplane  ## The same, smaller: about a minute once everything is built.
+	$(BIN)/python -m bench.run --quick $(ARGS)
 
 lint: install
 	$(BIN)/ruff check .

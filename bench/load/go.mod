@@ -1,0 +1,3 @@
+module kubewright.dev/bench/load
+
+go 1.26.0

@@ -1,0 +1,111 @@
+"""docs/benchmark.md: written from the record, never by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from . import table
+
+GOALS: tuple[tuple[str, str, str, int | None, str, str, float], ...] = (
+    ("CPU per created resource", "real", "create", None, "cpu_ms", "controller-runtime", 0.5),
+    ("CPU per updated resource", "real", "update", None, "cpu_ms", "controller-runtime", 0.5),
+    ("CPU per resource with a child", "real", "children", None, "cpu_ms", "controller-runtime", 0.5),
+    ("memory with 1,000 resources", "real", "cold start", None, "rss_mib", "controller-runtime", 1.0),
+    ("memory with 50,000 resources", "stub", "cold start", 50_000, "rss_mib", "controller-runtime", 0.6),
+    ("start to ready", "real", "cold start", None, "ready_seconds", "controller-runtime", 1.0),
+    ("p99 of the latency at 50 changes/s", "real", "stream 50/s", None, "p99_ms", "controller-runtime", 1.0),
+    ("rate on the stub, the larger the better", "stub", "backlog", None, "rate", "kopf", 10.0),
+)
+"""What we set out to reach: name, back end, variant, objects, metric, over whom, bound of the ratio."""
+
+TEXT = """# Benchmark
+
+The same operator on Kubewright, on Go's controller-runtime and on kopf, on one API server, peers taking turns in one
+run. This page is written by `make bench` from
+[bench/results/latest.json](../bench/results/latest.json); the programs are in [bench/](../bench).
+
+![Results](benchmark.svg)
+
+## What is done
+
+A custom resource of about 3 KB (half of it managedFields). The operator reads it from its cache and, where its status
+differs from its spec, patches the status once. *children*: it also applies one ConfigMap for each and owns it. Back
+ends: *real*, kube-apiserver and etcd; *stub*, a server over HTTPS that keeps objects in memory and checks nothing, to
+see the operator alone. The operator has one core to itself, everything else the other.
+
+- *create*, *update*: all at once. *stream*: so many changes a second. *backlog*: a start beside objects that all need
+  work. *cold start*: beside objects that are as they should be, but one. *idle*: nothing happens.
+- CPU: user and system time of all threads of the operator's process, until it has come to rest. Latency: from before
+  the change is sent until a watch shows the status, seen by a third program. *ready*: from the start of the process
+  until it has brought in order the one object that waited.
+- Shown: medians over the rounds, with smallest and largest where they differ by more than 5 %. Ratios are taken within
+  a round.
+
+## What the numbers cannot tell
+
+- One machine with few cores, loopback: no network latency, and TLS on both sides on the same two cores. With the real
+  server the rates of *create* and *update* are the server's, not the operator's: compare CPU, memory and requests.
+- One kind, alike objects, a reconcile that computes nothing. What your code costs comes on top, and in Python it costs
+  more than in Go.
+- controller-runtime may use several cores, Python one. Pinned to one core, as here, Go's garbage collector cannot run
+  beside the work.
+- kopf does more than was asked of it: it keeps what it has handled in an annotation (a second write), and has no cache.
+  Its memory is that of its tasks. `--quiet` is its fastest way of running.
+- The stub answers in microseconds. Real servers take milliseconds, which changes how much runs at once, hardly the CPU.
+"""
+
+
+def write(result: Mapping[str, Any], path: Path) -> None:
+    """Write the page."""
+    parts = [TEXT, _machine(result), _goals(result), "## Results"]
+    for (backend, variant, objects), records in table.groups(result).items():
+        parts.append(f"### {backend}: {variant}, {objects:,} objects\n\n{table.markdown(records)}")
+        pending = [f"{record['peer']}: {record['pending']}" for record in records if record["pending"]]
+        if pending:
+            parts.append(f"Not done in time (objects): {', '.join(pending)}.")
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
+
+
+def _machine(result: Mapping[str, Any]) -> str:
+    facts = result["machine"]
+    build = "with" if facts["python_is_optimized"] else "without"
+    lines = [
+        f"- {facts['date']}, Kubewright {facts['kubewright']} ({facts['commit']})",
+        f"- {facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}",
+        f"- CPython {facts['python']}, built {build} profile-guided optimization; {facts['go']}, controller-runtime "
+        f"{facts['controller_runtime']}; kopf {facts['kopf']}; {', '.join(result['backends'].values())}",
+        f"- {result['plan']['rounds']} rounds, {facts['seconds']} s; load average before "
+        f"{facts['load_average']}, after {facts['load_average_after']}",
+    ]
+    return "## Measured on\n\n" + "\n".join(lines)
+
+
+def _goals(result: Mapping[str, Any]) -> str:
+    lines = ["## Goals", "", "| | over | bound | kubewright | with uvloop |", "|---|---|---:|---:|---:|"]
+    for name, backend, variant, objects, metric, over, bound in GOALS:
+        cells = []
+        for peer in ("kubewright", "kubewright-uvloop"):
+            found = next(
+                (
+                    ratio
+                    for ratio in result["ratios"]
+                    if (ratio["backend"], ratio["variant"], ratio["metric"]) == (backend, variant, metric)
+                    and (ratio["peer"], ratio["over"]) == (peer, over)
+                    and objects in (None, ratio["objects"])
+                ),
+                None,
+            )
+            cells.append(_ratio(found, bound))
+        lines.append(f"| {name} | {over} | {'≥' if bound > 1 else '≤'} {bound:g} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _ratio(found: Mapping[str, float] | None, bound: float) -> str:
+    if found is None:
+        return "-"
+    reached = found["median"] >= bound if bound > 1 else found["median"] <= bound
+    shown = f"{found['median']:.2f} ({found['min']:.2f}-{found['max']:.2f})"
+    return shown if reached else f"**{shown}, not reached**"

@@ -1,0 +1,85 @@
+"""What the benchmark runs, built once into the user's cache: three Go programs and one virtual environment per peer.
+
+Owns the cache's names (a hash of the sources, so that a change builds anew) and nothing that runs. Kubewright is
+installed from this checkout, editable, so that it is always what is in it; kopf gets an environment of its own and is
+no dependency of the project.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from kubewright.testing.locks import FileLock
+from kubewright.testing.paths import cache_dir
+
+BENCH = Path(__file__).resolve().parent
+ROOT = BENCH.parent
+OPERATORS = BENCH / "operators"
+_BUILD_SECONDS = 3600.0
+
+
+def go_program(source: Path) -> Path:
+    """Build the Go module in a folder, if it is not built yet; the program."""
+    files = sorted(path for path in source.iterdir() if path.suffix in {".go", ".mod", ".sum"})
+    name = "-".join(source.relative_to(BENCH).parts)
+    target = _cache() / f"{name}-{_digest(files)}"
+    with FileLock(_cache() / f".{name}.lock").held(_BUILD_SECONDS):
+        if not target.exists():
+            go = shutil.which("go") or "/usr/local/go/bin/go"
+            _say(f"building {source.relative_to(ROOT)} (once; the operator takes some minutes)")
+            unfinished = target.with_suffix(".new")
+            subprocess.run(
+                [go, "build", "-mod=readonly", "-trimpath", "-ldflags", "-s -w", "-o", str(unfinished), "."],
+                cwd=source,
+                env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
+                check=True,
+            )
+            unfinished.rename(target)
+    return target
+
+
+def environment(name: str, *requirements: str) -> Path:
+    """Make a virtual environment of this Python with what is required, if there is none yet; its folder of programs."""
+    key = hashlib.sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:12]
+    target = _cache() / f"venv-{name}-{key}"
+    with FileLock(_cache() / f".venv-{name}.lock").held(_BUILD_SECONDS):
+        if not (target / ".complete").exists():
+            _say(f"making an environment with {' '.join(requirements)}")
+            shutil.rmtree(target, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+            subprocess.run([str(target / "bin/python"), "-m", "pip", "install", "-q", *requirements], check=True)
+            (target / ".complete").touch()
+    return target / "bin"
+
+
+def kubewright(*, speedups: bool) -> Path:
+    """The environment of Kubewright as users install it: without extras, or with `speedups`."""
+    where = f"{ROOT}[speedups]" if speedups else str(ROOT)
+    return environment("kubewright-speedups" if speedups else "kubewright", "--editable", where)
+
+
+def kopf() -> Path:
+    """The environment of kopf."""
+    return environment("kopf", *(OPERATORS / "kopf-requirements.txt").read_text().split())
+
+
+def _cache() -> Path:
+    folder = cache_dir() / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _digest(files: list[Path]) -> str:
+    total = hashlib.sha256()
+    for path in files:
+        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return total.hexdigest()[:12]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

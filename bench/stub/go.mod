@@ -1,0 +1,3 @@
+module kubewright.dev/bench/stub
+
+go 1.26.0
