@@ -121,15 +121,14 @@ class _Walk:
             found.setdefault(text, type_invalid(self._field(path), value, text))
 
     def _number(self, node: Node, value: int | float, path: str, found: Found) -> None:
-        for kind, text in node.bounds.problems(value):
+        for kind, text, compared in node.bounds.problems(value):
             if kind == "range":
                 self._bare(found, text + path)
             elif kind == "factor":
                 said = f"factor MultipleOf declared for {path} must be positive: {text}"
-                factor: int | float = int(text) if text.lstrip("-").isdigit() else float(text)
-                found.setdefault(said, invalid(self._field(path), factor, said))
+                found.setdefault(said, invalid(self._field(path), compared, said))
             else:
-                self._invalid(found, path, value, text)
+                self._invalid(found, path, compared, text)
 
     # -- children -----------------------------------------------------------------------------------------------------
 

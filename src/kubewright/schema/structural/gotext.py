@@ -3,7 +3,7 @@
 | function | Go | example |
 |---|---|---|
 | `quoted` | `%q`, `strconv.Quote` | `"a\\tb"` |
-| `plain` | `%v` | `map[a:1 b:[x y]]`, `1e+21` |
+| `plain` | `%v` | `map[a:1 b:[x y]]`, `1e+06` |
 | `as_json` | `json.Marshal` | `{"a":1}`: sorted names, `<` as `\\u003c`, 1.0 as `1` |
 
 Values are JSON values: None, bool, int, float, str, list, dict. An int is Go's int64, a float its float64.
@@ -41,7 +41,6 @@ _IN_JSON: Final = {
     "\u2028": "\\u2028",
     "\u2029": "\\u2029",
 }
-_LARGE: Final = 1e21
 _DEL: Final = 0x7F
 _NAMES: Final = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
 
@@ -71,7 +70,7 @@ def plain(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _number(value, smallest=1e-4)
+        return _number(value, smallest=1e-4, largest=1e6)
     if isinstance(value, list):
         return "[" + " ".join(map(plain, value)) + "]"
     if isinstance(value, dict):
@@ -95,7 +94,7 @@ def as_json(value: Any) -> str:
     if isinstance(value, str):
         return '"' + "".join(_IN_JSON.get(each) or _json_character(each) for each in value) + '"'
     if isinstance(value, float):
-        shown = _number(value, smallest=1e-6)
+        shown = _number(value, smallest=1e-6, largest=1e21)
         # encoding/json writes 1e-7 where strconv writes 1e-07.
         return shown.replace("e-0", "e-")
     if isinstance(value, list):
@@ -109,11 +108,11 @@ def _json_character(character: str) -> str:
     return character if character >= " " else f"\\u{ord(character):04x}"
 
 
-def _number(value: float, smallest: float) -> str:
-    """The shortest digits that read back as `value`; with an exponent below `smallest` and from 1e21 on."""
+def _number(value: float, smallest: float, largest: float) -> str:
+    """The shortest digits that read back as `value`; with an exponent below `smallest` and from `largest` on."""
     if value == 0:
         return "-0" if str(value).startswith("-") else "0"
-    if smallest <= abs(value) < _LARGE:
+    if smallest <= abs(value) < largest:
         shown = format(Decimal(repr(value)), "f")
         return shown.removesuffix(".0")
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()

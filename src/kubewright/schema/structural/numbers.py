@@ -63,12 +63,14 @@ class Bounds(msgspec.Struct, frozen=True):
         """Whether a number keeps them."""
         return next(self.problems(number), None) is None
 
-    def problems(self, number: Number) -> Iterator[tuple[str, str]]:
-        """What a number breaks, as (kind of problem, text). The kinds: "range" for what is said without a field,
-        "multiple", "limit", and "factor" when the schema itself is at fault.
+    def problems(self, number: Number) -> Iterator[tuple[str, str, Number]]:
+        """What a number breaks, as (kind of problem, text, the number as it was compared).
+
+        The kinds: "range" for what is said without a field, "multiple", "limit", and "factor" when the schema itself
+        is at fault (the number is then the factor).
         """
         if not self._fits(number):
-            yield "range", self._unfit("Checked")
+            yield "range", self._unfit("Checked"), number
         if self.multiple is not None:
             yield from self._of_multiple(number, self.multiple)
         if self.minimum is not None:
@@ -91,9 +93,9 @@ class Bounds(msgspec.Struct, frozen=True):
         shown = f"with format {self.format}" if self.format else "(default format)"
         return f"{what} value must be of type {self.kind} {shown} in "
 
-    def _of_multiple(self, number: Number, factor: float) -> Iterator[tuple[str, str]]:
+    def _of_multiple(self, number: Number, factor: float) -> Iterator[tuple[str, str, Number]]:
         if not self._fits(factor):
-            yield "range", self._unfit("MultipleOf")
+            yield "range", self._unfit("MultipleOf"), number
             yield from _multiple(float(number), factor)
         elif isinstance(number, int):
             yield from _multiple_of_integer(number, _as_integer(factor))
@@ -102,10 +104,10 @@ class Bounds(msgspec.Struct, frozen=True):
 
     def _of_limit(
         self, number: Number, limit: float, what: str, *, is_low: bool, exclusive: bool
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterator[tuple[str, str, Number]]:
         bound: Number = limit
         if not self._fits(limit):
-            yield "range", self._unfit(what)
+            yield "range", self._unfit(what), number
             number = float(number)
         elif isinstance(number, int):
             bound = _as_integer(limit)
@@ -113,20 +115,20 @@ class Bounds(msgspec.Struct, frozen=True):
         if broken or (exclusive and number == bound):
             direction = "greater" if is_low else "less"
             equal = "" if exclusive else " or equal to"
-            yield "limit", f"should be {direction} than{equal} {plain(bound)}"
+            yield "limit", f"should be {direction} than{equal} {plain(bound)}", number
 
 
-def _multiple(number: float, factor: float) -> Iterator[tuple[str, str]]:
+def _multiple(number: float, factor: float) -> Iterator[tuple[str, str, Number]]:
     if factor <= 0:
-        yield "factor", plain(factor)
+        yield "factor", plain(factor), factor
         return
     times = 1 / factor * number if factor < 1 else number / factor
     if not is_whole(times):
-        yield "multiple", f"should be a multiple of {plain(factor)}"
+        yield "multiple", f"should be a multiple of {plain(factor)}", number
 
 
-def _multiple_of_integer(number: int, factor: int) -> Iterator[tuple[str, str]]:
+def _multiple_of_integer(number: int, factor: int) -> Iterator[tuple[str, str, Number]]:
     if factor <= 0:
-        yield "factor", plain(factor)
+        yield "factor", plain(factor), factor
     elif number % factor:
-        yield "multiple", f"should be a multiple of {factor}"
+        yield "multiple", f"should be a multiple of {factor}", number

@@ -116,11 +116,11 @@ class Version:
         return self._outcome(value, meta.get("name", ""), errors, unknown)
 
     def update(self, obj: Mapping[str, Any], old: Mapping[str, Any]) -> Outcome:
-        """A PUT over the stored object `old`."""
+        """A PUT over `old`, which is as a server gives it (for one out of a file or of another version: `stored`)."""
         value, unknown, problem = self._decode(obj)
         if value is None:
             return self._refused(obj, problem)
-        stored = self.stored(old)
+        stored: dict[str, Any] = json_value(dict(old))
         if self.has_status:
             if "status" in stored:
                 value["status"] = copied(stored["status"])
@@ -133,11 +133,11 @@ class Version:
         return self._outcome(value, str(meta.get("name", "")), errors, unknown)
 
     def update_status(self, obj: Mapping[str, Any], old: Mapping[str, Any]) -> Outcome:
-        """A PUT of the status subresource: only the status is taken."""
+        """A PUT of the status subresource over `old`: only the status is taken."""
         value, unknown, problem = self._decode(obj)
         if value is None:
             return self._refused(obj, problem)
-        stored = self.stored(old)
+        stored: dict[str, Any] = json_value(dict(old))
         made = copied(stored)
         made.pop("status", None)
         if "status" in value:
