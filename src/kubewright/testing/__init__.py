@@ -1,4 +1,5 @@
-"""Real control planes for tests and for people. See `ControlPlane`, and `kubewright.testing.plugin` for pytest.
+"""For tests: a reconcile as a function (`FakeContext`), and real control planes, also for people (`ControlPlane`, and
+`kubewright.testing.plugin` for pytest).
 
 The names are loaded when first used: the pytest plugin lives in this package and is imported by every test run of
 every project that has Kubewright installed, also by those that never start a control plane.
@@ -18,6 +19,8 @@ __all__ = [
     "ControlPlane",
     "ControlPlaneError",
     "DownloadFailed",
+    "FakeContext",
+    "NoServer",
     "RequestFailed",
     "StartFailed",
     "find_binaries",
@@ -37,8 +40,15 @@ if TYPE_CHECKING:
         RequestFailed,
         StartFailed,
     )
+    from kubewright.testing.fake import FakeContext, NoServer
 
-_HOMES = {"ClusterAccess": "access", "ControlPlane": "controlplane", "find_binaries": "binaries"}
+_HOMES = {
+    "ClusterAccess": "access",
+    "ControlPlane": "controlplane",
+    "FakeContext": "fake",
+    "NoServer": "fake",
+    "find_binaries": "binaries",
+}
 
 
 def __getattr__(name: str) -> Any:
