@@ -34,9 +34,7 @@ def test_the_defaults_are_client_gos() -> None:
         ({"name": ""}, "name='': must not be empty"),
     ],
 )
-def test_numbers_that_break_a_rule_are_refused_with_the_rule_and_the_cure(
-    numbers: dict[str, float], said: str
-) -> None:
+def test_numbers_that_break_a_rule_are_refused_with_the_rule_and_the_cure(numbers: dict[str, float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         LeaderElection(**numbers)  # type: ignore[arg-type]
 
@@ -45,7 +43,9 @@ def test_what_is_left_out_comes_from_the_operator_and_the_process() -> None:
     settings = LeaderElection().named("web-operator", "prod")
     assert (settings.name, settings.namespace) == ("web-operator", "prod")
     assert settings.identity is not None
-    assert re.fullmatch(re.escape(socket.gethostname()) + r"_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", settings.identity)
+    assert re.fullmatch(
+        re.escape(socket.gethostname()) + r"_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", settings.identity
+    )
     said = LeaderElection(name="a", namespace="b", identity="c")
     assert said.named("web-operator", "prod") == said
 
