@@ -11,8 +11,8 @@ import pytest
 
 import virtual
 from fakeapi import FakeApi
-from kubewright import Context, Result, Terminal, after, controller, set_condition, unstructured
-from kubewright.client import ApiError, Conflict
+from kubewright import Context, Result, Retry, Terminal, after, controller, set_condition, unstructured
+from kubewright.client import Conflict, Invalid
 from kubewright.controller import NotYours
 from kubewright.model import Condition, LabelSelector, Model, Object, ObjectMeta, Resource, find_condition, resource
 from kubewright.models.apps.v1 import Deployment, DeploymentSpec
@@ -275,12 +275,27 @@ def test_an_object_that_goes_meanwhile_is_no_error(lag_seconds: float) -> None:
     assert raised == []
 
 
-def test_a_status_that_cannot_be_written_is_the_error_of_the_pass() -> None:
-    def before(api: FakeApi) -> None:
-        api.fault("patch", "/status", status=422, reason="Invalid")
+def no_status(api: FakeApi) -> None:
+    api.fault("patch", "/status", status=422, reason="Invalid")
 
-    _, raised = run_on(web(), ready_is_2, before=before)
-    assert isinstance(raised[0], ApiError)
+
+def test_a_status_that_cannot_be_written_is_the_error_of_the_pass() -> None:
+    _, raised = run_on(web(), ready_is_2, before=no_status)
+    assert [type(error) for error in raised] == [Invalid]
+
+
+def test_a_status_that_cannot_be_written_does_not_hide_why_the_reconcile_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    _, raised = run_on(web(), ready_is_2, before=no_status, raises=ZeroDivisionError())
+    assert [type(error) for error in raised] == [ZeroDivisionError]
+    assert "Web default/a: the status was not written" in caplog.text
+
+
+@pytest.mark.parametrize("outcome", [Terminal("no"), Retry("not yet", after_seconds=3600)])
+def test_a_status_that_cannot_be_written_is_tried_again_soon_whatever_the_reconcile_said(outcome: Exception) -> None:
+    _, raised = run_on(web(), ready_is_2, before=no_status, raises=outcome)
+    assert [type(error) for error in raised] == [Invalid]
 
 
 # What is not the reconciler's

@@ -31,7 +31,7 @@ from .blocking import run_in_thread
 from .context import Context, Reads
 from .describe import BoundController
 from .finalizing import Step, add_patch, next_step, remove_patch
-from .outcome import Result, Terminal, done
+from .outcome import Result, Retry, Terminal, done
 from .recorder import Recorder
 from .status import StatusDraft
 
@@ -116,8 +116,8 @@ class Reconciler:
         draft = StatusDraft(obj)
         try:
             result = await self._call(function, obj, ctx)
-        except Exception:
-            await self._write_status(obj, draft)
+        except Exception as error:
+            await self._write_status_after(error, obj, draft)
             raise
         written = await self._write_status(obj, draft)
         draft.check_untouched()
@@ -196,6 +196,15 @@ class Reconciler:
             return None
         self._reads.wrote(held)
         return held
+
+    async def _write_status_after(self, error: Exception, obj: Object, draft: StatusDraft) -> None:
+        """Write the status of a reconcile that failed, without hiding why it did."""
+        try:
+            await self._write_status(obj, draft)
+        except Exception as unwritten:
+            if isinstance(error, Terminal | Retry):
+                raise  # theirs may be a long wait, or none: the status has to come sooner
+            self._logger.warning("%s %s: the status was not written: %s", self._kind.kind, key_of(obj), unwritten)
 
     async def _write_status(self, obj: Object, draft: StatusDraft) -> Object | None:
         if not draft.settle(self._clock()):
