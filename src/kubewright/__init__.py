@@ -1,7 +1,7 @@
 """Kubewright: the Kubernetes operator toolkit for Python.
 
 The names that an operator is written with, loaded when first used: `import kubewright.model` does not load a client.
-Each room has more: `kubewright.model`, `kubewright.models` (the built-in kinds), `kubewright.schema` (markers and CRDs),
+Each room has more: `kubewright.model`, `kubewright.models` (the built-in kinds), `kubewright.schema` (markers, CRDs),
 `kubewright.client`, `kubewright.testing`.
 """
 
