@@ -48,11 +48,11 @@ class Told:
 class Candidate:
     """An elector and what became of it."""
 
-    def __init__(self, api: LeaseApi, identity: str, **changed: float) -> None:
+    def __init__(self, api: LeaseApi, identity: str, *, stall_seconds: float = 30.0) -> None:
         self.told = Told()
         self.ends: list[str] = []
         self.link: LeaseTransport = api.transport()
-        settings = replace(QUICK, identity=identity, **changed).named("lease", "ns")
+        settings = replace(QUICK, identity=identity, stall_seconds=stall_seconds).named("lease", "ns")
         self.elector = Elector(settings, CONFIG, observer=self.told, transport=lambda: self.link, end=self.ends.append)
 
 
@@ -271,10 +271,10 @@ def test_health_is_lost_when_a_lease_was_not_renewed_for_its_whole_time() -> Non
     elector = Candidate(LeaseApi(), "me").elector
     assert elector.is_healthy(0.0)
     leadership = elector.leadership
-    leadership.extend(100.6, 100.8, 1)  # renewed at 100.0, so that it ends at 101.0
+    leadership.extend(101.2, 101.6, 1)  # renewed at 100.0, so that the lease ends at 102.0
     leadership.guards = True
-    assert elector.is_healthy(100.99)
-    assert not elector.is_healthy(101.01)
-    assert elector.is_healthy(105.9, tolerance_seconds=5)
+    assert elector.is_healthy(101.99)
+    assert not elector.is_healthy(102.01)
+    assert elector.is_healthy(106.9, tolerance_seconds=5)
     leadership.guards = False
     assert elector.is_healthy(200.0)
