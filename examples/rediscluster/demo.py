@@ -1,8 +1,8 @@
 """The main job of Kubewright, start to end, on a real control plane: `make demo`.
 
-Starts Kubernetes with three simulated nodes, runs the operator beside it, and drives it as a person would: apply, scale,
-break a child, delete. What kubectl does is printed; the status transitions come from a watch. Every step is waited for
-and checked: the exit code is 0 only if all of it happened. `KEEP=1` leaves the cluster up.
+Starts Kubernetes with three simulated nodes, runs the operator beside it, and drives it as a person would: apply,
+scale, break a child, delete. What kubectl does is printed; the status transitions come from a watch. Every step is
+waited for and checked: the exit code is 0 only if all of it happened. `KEEP=1` leaves the cluster up.
 """
 
 from __future__ import annotations
@@ -136,6 +136,7 @@ async def drive(client: Client, kubeconfig: Path) -> None:
                 return False
         return True
 
+    say("  (the garbage collector learns of a new kind within 30 s)")
     await until("nothing of it is left", gone)
     backup = await client.get(ConfigMap, f"{NAME}-backup")
     say(f"  but its backup record: {backup.metadata.annotations}")
@@ -184,14 +185,18 @@ def main() -> int:
             return 130
         finally:
             if keep:
-                print(f"left up; use it with\n  export KUBECONFIG={cluster.status('demo')[0].kubeconfig}")
-                print(
-                    f"  kubewright run {HERE.relative_to(Path.cwd())}/operator.py\nand end it with\n  kubewright cluster down demo"
-                )
+                say_how_to_go_on()
             else:
                 cluster.down("demo")
-    say("✓ the cluster is gone")
+    if not keep:
+        say("✓ the cluster is gone")
     return 0
+
+
+def say_how_to_go_on() -> None:
+    for state in cluster.status("demo"):
+        print(f"\nThe cluster is left up. To use it:\n  export KUBECONFIG={state.kubeconfig}")
+    print(f"  kubewright run {os.path.relpath(HERE / 'operator.py')}\nTo end it:\n  kubewright cluster down demo")
 
 
 if __name__ == "__main__":
