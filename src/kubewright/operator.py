@@ -18,8 +18,9 @@ from typing import Any
 from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
-from .manager import Candidacy, LeaderElection, Manager
+from .manager import Candidacy, LeaderElection, Manager, Serving, Telemetry, request_metrics
 from .model import Object, Resource
+from .observe import Registry
 
 __all__ = ["Operator"]
 
@@ -38,6 +39,8 @@ class Operator:
         grace_seconds: what running reconciles are given to end at shutdown.
         leader_election: several processes may run, one at a time works; None: this is the only one. The Lease has the
             operator's name, unless it says another.
+        serving: where health checks and metrics are served; nowhere unless given.
+        metrics: where to count, with metrics of one's own on the same page; each run has a new registry unless given.
 
     Raises:
         TypeError: something in `controllers` is no controller.
@@ -52,12 +55,16 @@ class Operator:
         namespace: str | None = None,
         grace_seconds: float = 30.0,
         leader_election: LeaderElection | None = None,
+        serving: Serving | None = None,
+        metrics: Registry | None = None,
     ) -> None:
         self.name = name
         self.controllers: tuple[BoundController, ...] = tuple(bind(each) for each in controllers)
         self.namespace = namespace
         self.grace_seconds = grace_seconds
         self.leader_election = leader_election
+        self.serving = serving or Serving()
+        self.metrics = metrics
         names = [bound.spec.name for bound in self.controllers]
         for each in names:
             if names.count(each) > 1:
@@ -88,6 +95,12 @@ class Operator:
         """The same operator with another leader election, or with none."""
         other = copy.copy(self)
         other.leader_election = leader_election
+        return other
+
+    def with_serving(self, serving: Serving) -> Operator:
+        """The same operator, serving its health checks and metrics elsewhere."""
+        other = copy.copy(self)
+        other.serving = serving
         return other
 
     @asynccontextmanager
@@ -135,19 +148,29 @@ class Operator:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _manager(self, client: Client, install: bool) -> Manager:
+        telemetry = Telemetry(client, name=self.name, registry=self.metrics)
+        client = telemetry.client
         if install and self.kinds:
             await install_crds(client, self.crds())
         else:
             await _reach(client)
-        election = self.leader_election
         return Manager(
             client,
             self.controllers,
             name=self.name,
             namespace=self.namespace,
             grace_seconds=self.grace_seconds,
-            candidacy=None if election is None else Candidacy.of(election, client, name=self.name),
+            candidacy=self._candidacy(client, telemetry),
+            serving=self.serving,
+            telemetry=telemetry,
         )
+
+    def _candidacy(self, client: Client, telemetry: Telemetry) -> Candidacy | None:
+        if self.leader_election is None:
+            return None
+        election = self.leader_election.named(self.name, client.http.config.namespace)
+        observer = telemetry.of_election(election.name or self.name, election.namespace or client.namespace)
+        return Candidacy.of(election, client, name=self.name, observer=observer)
 
     def run(self, *, config: ClientConfig | None = None, install: bool = True) -> None:
         """Run until SIGTERM or SIGINT. A second signal ends the process at once, and so does, with exit code 1, a
@@ -159,7 +182,8 @@ class Operator:
             install: apply the CRDs first.
 
         Raises:
-            KubeConfigError, TransportError, ApiError, CacheNotSynced, SchemaError: it cannot start; one line each.
+            KubeConfigError, TransportError, ApiError, CacheNotSynced, SchemaError, BindError, CertificateError: it
+                cannot start; one line each.
         """
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(self._run(config or ClientConfig.load(), install))
@@ -170,8 +194,12 @@ class Operator:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._on_signal, number, stop)
         try:
-            async with Client.connect(config, field_manager=self.name) as client:
-                await self.serve(client, stop=stop, install=install)
+            registry = self.metrics if self.metrics is not None else Registry()
+            counts = request_metrics(registry, config, detailed=self.serving.request_metrics)
+            operator = copy.copy(self)
+            operator.metrics = registry
+            async with Client.connect(config, field_manager=self.name, metrics=counts) as client:
+                await operator.serve(client, stop=stop, install=install)
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)

@@ -1,10 +1,30 @@
-"""The life of an operator's parts: informers, controllers, leader election, start and stop."""
+"""The life of an operator's parts: informers, controllers, leader election, start and stop, and what they tell."""
 
-__all__ = ["CacheNotSynced", "Candidacy", "Informers", "LeaderElection", "LeadershipLost", "Manager"]
+__all__ = [
+    "BindError",
+    "CacheNotSynced",
+    "Candidacy",
+    "CertificateError",
+    "EventRecorder",
+    "Informers",
+    "LeaderElection",
+    "LeadershipLost",
+    "Manager",
+    "Servers",
+    "Serving",
+    "Telemetry",
+    "request_metrics",
+]
 
 from kubewright.cache.reader import CacheNotSynced
 
+from .certificates import CertificateError
 from .election import LeaderElection, LeadershipLost
 from .election.candidacy import Candidacy
+from .events import EventRecorder
+from .httpd import BindError
 from .informers import Informers
 from .manager import Manager
+from .servers import Servers
+from .serving import Serving
+from .telemetry import Telemetry, request_metrics

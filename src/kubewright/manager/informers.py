@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from functools import partial
 
 from kubewright.cache import Denied, Informer, InformerStopped, ListWatchError, NotInstalled, Rejected
@@ -20,7 +21,9 @@ from kubewright.cache.reader import CacheNotSynced
 from kubewright.client import Client
 from kubewright.client.paths import collection_path
 from kubewright.model import GroupVersionKind, Object, info_of
+from kubewright.observe.instruments import CacheMetrics
 
+from .counted import CountedListWatch
 from .refusals import explain
 
 __all__ = ["Informers"]
@@ -37,14 +40,24 @@ class Informers:
     Args:
         namespace: watch this namespace only; None for all. Cluster-scoped kinds are watched whole in either case.
         sync_seconds: how long the first list of a kind may take; controller-runtime's CacheSyncTimeout, 2 minutes.
+        metrics: where to show what is in the cache; nowhere by default.
     """
 
-    def __init__(self, client: Client, *, namespace: str | None = None, sync_seconds: float = 120.0) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str | None = None,
+        sync_seconds: float = 120.0,
+        metrics: CacheMetrics | None = None,
+    ) -> None:
         self._client = client
+        self._metrics = metrics
         self._namespace = namespace
         self._sync_seconds = sync_seconds
         self._informers: dict[GroupVersionKind, Informer] = {}
         self._tasks: dict[GroupVersionKind, asyncio.Task[None]] = {}
+        self._sources: dict[GroupVersionKind, CountedListWatch] = {}
 
     def running(self, kind: type[Object]) -> Informer | None:
         """The informer of a kind, if it was started."""
@@ -59,12 +72,14 @@ class Informers:
         if found is None:
             namespace = self._namespace if info.namespaced else None
             path = collection_path(info, namespace)
+            source = self._sources[info.gvk] = CountedListWatch(Collection(self._client.http, path))
             found = Informer(
-                Collection(self._client.http, path),
+                source,
                 name=info.resource_name,
                 newest=newest,
                 on_problem=partial(self._report, info.gvk),
             )
+            source.follow(found, self._metrics)
             self._informers[info.gvk] = found
             self._tasks[info.gvk] = asyncio.create_task(found.run(), name=f"informer {info.resource_name}")
         return found
@@ -110,6 +125,11 @@ class Informers:
             )
         problems = {informer.name: problem}
         return CacheNotSynced(explain(problems), problems)
+
+    def silent(self, seconds: float) -> Mapping[str, float]:
+        """The kinds of which the server has sent nothing for longer than that, with the seconds: they may be stale."""
+        silence = {self._informers[gvk].name: source.silence_seconds() for gvk, source in self._sources.items()}
+        return {name: since for name, since in silence.items() if since > seconds}
 
     async def stop(self) -> None:
         """Stop all informers. Their stores stay readable."""

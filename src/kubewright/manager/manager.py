@@ -1,8 +1,9 @@
 """The life of an operator: what starts when, and how it ends.
 
-    start   informers of all controllers' kinds, at once -> all synced -> [elected] -> handlers -> workers
+    start   servers -> informers of all controllers' kinds, at once -> all synced -> [elected] -> handlers -> workers
     lost    reconciles are cancelled -> again a candidate; informers go on
     stop    no more keys -> running reconciles end within the grace, else are cancelled -> [lease back] -> informers
+            -> servers -> the last Events
 
 Workers start only when every source of every controller is synced: a reconcile never acts on half a picture. Who stands
 by for an election has synced before, so that a take-over costs no list. A manager is an object like any other: several
@@ -30,9 +31,13 @@ from .election.candidacy import Candidacy
 from .election.elector import Term
 from .informers import Informers
 from .refusals import explain
+from .servers import Servers
+from .serving import Serving
+from .telemetry import Telemetry
 
 __all__ = ["Manager"]
 
+_ELECTION_SECONDS = 20.0  # beyond its lease, for a leader to be thought stuck; as Kubernetes' own components
 _ELECTED_AGAIN = Cause("elected again")
 _TOGETHER_SECONDS = 1.0  # after the first refusal, to hear of the others: they were asked for at the same time
 
@@ -45,12 +50,15 @@ class Manager:
     Guarantees: G1 workers start after all sources have synced. G2 when `run` has returned or raised, nothing of the
     manager runs any more. G3 the first controller or source that fails for good stops the others and comes out of
     `run`. G4 with a `candidacy` reconciles run only while it leads, and the lease is given back after the last of them;
-    who is told to stop before it is elected starts none.
+    who is told to stop before it is elected starts none. G5 what is served is served from before the first list until
+    after the last reconcile; it is ready from `ready` on, while no kind is stale.
     Cancellation: cancelling `run` stops without grace.
 
     Attributes:
         ready: the informers have synced: what is to be done can be, now or as soon as we are elected.
         elected: the controllers work; without a `candidacy` as soon as `ready`, with one while it leads.
+        telemetry: its metrics and events.
+        servers: its health checks, and where they and the metrics are served.
 
     Args:
         controllers: with names that differ.
@@ -58,6 +66,8 @@ class Manager:
         namespace: watch one namespace only; None for all.
         grace_seconds: what running reconciles are given to end after `stop`.
         threads: the bound on `def` reconciles that run at once.
+        serving: what to serve; nothing by default.
+        telemetry: made of `client` and `name` unless given.
     """
 
     def __init__(
@@ -71,6 +81,8 @@ class Manager:
         sync_seconds: float = 120.0,
         threads: int = 32,
         candidacy: Candidacy | None = None,
+        serving: Serving | None = None,
+        telemetry: Telemetry | None = None,
     ) -> None:
         names = [bound.spec.name for bound in controllers]
         for each in names:
@@ -78,13 +90,22 @@ class Manager:
                 raise ValueError(f"{name}: two controllers are named {each!r}; give one of them another name=")
         self._logger = logging.getLogger(f"kubewright.{name}")
         self._grace_seconds = grace_seconds
-        self._informers = Informers(client, namespace=namespace, sync_seconds=sync_seconds)
+        self.telemetry = telemetry or Telemetry(client, name=name)
+        client = self.telemetry.client
+        self._serving = serving or Serving()
+        self.servers = Servers(self._serving, registry=self.telemetry.registry, client=client)
+        self.servers.add_check("caches", self._check_caches)
+        if candidacy is not None:
+            self.servers.add_check("leaderElection", self._check_election, ready=False)
+        self._informers = Informers(
+            client, namespace=namespace, sync_seconds=sync_seconds, metrics=self.telemetry.cache
+        )
         self.reader = Reader(partial(self._informers.synced, newest=True), self._informers.running)
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self.candidacy = candidacy
         writer = client.with_options(field_manager=client.field_manager or name)
         if candidacy is not None:
-            writer = candidacy.fenced(writer)
+            writer = self.telemetry.counting(candidacy.fenced(writer))
         self._runners = [
             ControllerRunner(
                 bound.spec,
@@ -94,8 +115,10 @@ class Manager:
                     reads=self.reader,
                     logger=self._logger.getChild(bound.spec.name),
                     executor=self._executor,
+                    events=self.telemetry.events,
                 ),
                 logger=self._logger.getChild(bound.spec.name),
+                metrics=self.telemetry.of_controller(bound.spec),
             )
             for bound in controllers
         ]
@@ -113,8 +136,12 @@ class Manager:
 
         Raises:
             CacheNotSynced: a kind cannot be watched.
+            BindError, CertificateError: what is to be served cannot be.
         """
+        events: asyncio.Task[None] | None = None
         try:
+            await self.servers.start()
+            events = asyncio.create_task(self.telemetry.events.run(), name="events")
             if not await self._start():
                 return
             if self.candidacy is None:
@@ -125,6 +152,25 @@ class Manager:
         finally:
             await self._informers.stop()
             self._executor.shutdown(wait=False, cancel_futures=True)
+            await self.servers.close()
+            if events is not None:
+                await self.telemetry.events.stop()
+                await asyncio.gather(events, return_exceptions=True)
+
+    def _check_caches(self) -> None:
+        """Readiness: raises while the cache has not the whole picture, or an old one."""
+        if not self.ready.is_set():
+            raise RuntimeError("the first lists have not come yet")
+        if self._serving.stale_seconds is not None:
+            silent = self._informers.silent(self._serving.stale_seconds)
+            if silent:
+                kinds = ", ".join(f"{name} for {seconds:.0f} s" for name, seconds in silent.items())
+                raise RuntimeError(f"the API server has sent nothing about {kinds}")
+
+    def _check_election(self) -> None:
+        """Liveness: raises when the election has come to a standstill, as client-go's HealthzAdaptor."""
+        if self.candidacy is not None and not self.candidacy.elector.is_healthy(tolerance_seconds=_ELECTION_SECONDS):
+            raise RuntimeError("leader election: the lease was neither renewed nor given up in time")
 
     async def _lead(self, term: Term) -> None:
         await self._work(term.lost)

@@ -64,6 +64,7 @@ class RequestMetrics:
     """
 
     def __init__(self, registry: Registry, host: str, *, detailed: bool = False) -> None:
+        self.registry = registry
         self.host = host
         self.detailed = detailed
         self._requests = registry.counter(
