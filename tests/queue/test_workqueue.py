@@ -263,3 +263,19 @@ def test_with_many_workers_and_cancellations_no_key_is_lost_or_held_twice(seed: 
         await asyncio.gather(*workers)
 
     virtual.run(main())
+
+
+def test_times_that_have_come_already_are_kept_on_uvloop_too() -> None:
+    """There a timer that is due within half a millisecond is no timer, and cannot say when it is."""
+    uvloop = pytest.importorskip("uvloop")
+
+    async def main() -> None:
+        queue: WorkQueue[int] = WorkQueue()
+        for key in range(100):
+            queue.add_after(key, 1e-6 * (100 - key))
+        async with asyncio.timeout(10):
+            got = [item.key for _ in range(100) if (item := await queue.get()) is not None]
+        assert sorted(got) == list(range(100))
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(main())

@@ -62,7 +62,8 @@ class WorkQueue(Generic[K, C]):
         self._state: QueueState[K, C] = QueueState(limiter=limiter, metrics=metrics)
         self._getters: deque[asyncio.Future[None]] = deque()
         self._drained: deque[asyncio.Future[None]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
+        self._timer_at = 0.0  # not asked of the handle: that of uvloop has no time when it is (almost) now
 
     def __len__(self) -> int:
         """Keys that could be handed out now: neither those worked on nor those that wait for a time."""
@@ -193,9 +194,10 @@ class WorkQueue(Generic[K, C]):
         if wake_at is None:
             return
         if self._timer is not None:
-            if self._timer.when() <= wake_at:
+            if self._timer_at <= wake_at:
                 return
             self._timer.cancel()
+        self._timer_at = wake_at
         self._timer = self._loop.call_at(wake_at, self._fire, wake_at)
 
     def _fire(self, at: float) -> None:
