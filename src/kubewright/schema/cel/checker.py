@@ -13,7 +13,20 @@ from .inference import Substitution, most_general
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from .signatures import Function, Overload
 from .types import (
-    BOOL, BYTES, DOUBLE, DYN, ERROR, INT, NULL, STRING, UINT, Type, format_signature, list_of, map_of, optional_of,
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DYN,
+    ERROR,
+    INT,
+    NULL,
+    STRING,
+    UINT,
+    Type,
+    format_signature,
+    list_of,
+    map_of,
+    optional_of,
 )  # fmt: skip
 from .values import UInt
 

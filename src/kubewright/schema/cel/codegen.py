@@ -26,15 +26,21 @@ from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, 
 from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
 from .values import Optional, decode_key, encode_key
 
-__all__ = ["ERRORS", "GLOBALS", "Generator", "generate"]
+__all__ = ["ERRORS", "GLOBALS", "Generator", "generate", "insert"]
 
 ERRORS: Final = (EvaluationError, KeyError, TypeError, AttributeError, ValueError, IndexError)
 MAX_BLOCKS: Final = 12
 
 
 def _put(entries: dict[Any, Any], key: Any, value: Any) -> None:
-    if not ops._is_key(key):
+    """An entry of a literal: the last of equal keys stays."""
+    if not ops.is_key(key):
         raise EvaluationError(f"unsupported key type: {ops.type_name(key)}")
+    entries[encode_key(key)] = value
+
+
+def insert(entries: dict[Any, Any], key: Any, value: Any) -> None:
+    """An entry of a transformed map: keys are told apart."""
     encoded = encode_key(key)
     if encoded in entries:
         raise EvaluationError(f"insert failed: key {ops.show_key(key)} already exists")
@@ -65,6 +71,7 @@ GLOBALS: Final[dict[str, Any]] = {
     "Optional": Optional,
     "boolean": ops.boolean,
     "put": _put,
+    "insert": insert,
     "keys": _keys,
     "pairs": _pairs,
     "select": ops.select,

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .environment import Environment
-from .errors import EvaluationError
 from .nodes import Call, ListNode, Literal, MapNode, Node
-from .ops import show_key
 from .values import encode_key
 
 __all__ = ["constant_of", "is_constant"]
@@ -52,10 +50,7 @@ def constant_of(node: Node, env: Environment) -> Any:
         case MapNode():
             entries: dict[Any, Any] = {}
             for entry in node.entries:
-                key = constant_of(entry.key, env)
-                if encode_key(key) in entries:
-                    raise EvaluationError(f"insert failed: key {show_key(key)} already exists")
-                entries[encode_key(key)] = constant_of(entry.value, env)
+                entries[encode_key(constant_of(entry.key, env))] = constant_of(entry.value, env)
             return entries
         case Call():
             if node.function == "@in":

@@ -32,7 +32,7 @@ def size_of(value: Any) -> int:
         return len(value)
     if isinstance(value, Optional) and value.present:
         return size_of(value.value)
-    return 1
+    return int(getattr(value, "cel_size", 1))
 
 
 def ceil_tenth(size: int) -> int:

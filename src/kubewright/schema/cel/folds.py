@@ -19,6 +19,7 @@ from .constants import is_constant
 from .costs import CREATE_LIST
 from .nodes import Fold, Node
 from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
+from .values import decode_key
 
 if TYPE_CHECKING:
     from .codegen import Generator
@@ -136,7 +137,7 @@ def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
         statements = gen.block.statements
         if node.macro == "transform_map":
             gen.charge(3)
-            statements.append(ast.Expr(call("put", load(result), load(gen.scopes[-1][node.var]), made)))
+            statements.append(ast.Expr(call("insert", load(result), load(gen.scopes[-1][node.var]), made)))
         elif node.macro == "transform_entry":
             gen.charge(2)
             gen.globals["put_all"] = _put_all
@@ -158,8 +159,7 @@ def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
 
 
 def _put_all(entries: dict[object, object], more: dict[object, object]) -> None:
-    from .codegen import GLOBALS
-    from .values import decode_key
+    from .codegen import insert
 
     for key, value in more.items():
-        GLOBALS["put"](entries, decode_key(key), value)
+        insert(entries, decode_key(key), value)

@@ -185,7 +185,7 @@ def _scientific(value: Any, precision: int) -> str:
     mantissa, _, exponent = f"{number:.{precision if precision >= 0 else 6}e}".partition("e")
     power = int(exponent)
     shown = f"{'-' if power < 0 else ''}{abs(power):02d}".translate(_SUPERSCRIPT)
-    return f"{mantissa}\u202f\u00d7\u202f10{shown}"
+    return f"{mantissa}\u00d710{shown}"
 
 
 def _binary(value: Any, _: int) -> str:

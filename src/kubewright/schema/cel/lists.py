@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cmp_to_key
 from typing import Any, Final
 
-from .codegen import GLOBALS
+from .codegen import insert
 from .costs import CREATE_LIST, RuntimeCost, size_of
 from .errors import CostLimitExceeded, EvaluationError
 from .ops import compare, in_list, type_name
@@ -126,7 +126,7 @@ def _insert(entries: dict[Any, Any], *added: Any) -> dict[Any, Any]:
     result = dict(entries)
     pairs = [added] if len(added) == 2 else [(decode_key(key), value) for key, value in added[0].items()]
     for key, value in pairs:
-        GLOBALS["put"](result, key, value)
+        insert(result, key, value)
     return result
 
 

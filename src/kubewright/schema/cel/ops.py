@@ -14,7 +14,7 @@ from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, 
 
 __all__ = [
     "add", "boolean", "compare", "divide", "equals", "has_field", "in_list", "in_map", "index", "index_list",
-    "index_map", "int64", "less_double", "modulo", "multiply", "negate", "select", "subtract", "type_name", "uint64",
+    "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select", "subtract", "type_name", "uint64",
 ]  # fmt: skip
 
 _NUMBERS: Final = frozenset({int, float, UInt})
@@ -82,10 +82,10 @@ def in_list(value: Any, items: list[Any]) -> bool:
 
 
 def in_map(key: Any, entries: dict[Any, Any]) -> bool:
-    return _is_key(key) and encode_key(key) in entries
+    return is_key(key) and encode_key(key) in entries
 
 
-def _is_key(key: Any) -> bool:
+def is_key(key: Any) -> bool:
     return key.__class__ in (str, int, UInt, bool, float)
 
 
@@ -276,7 +276,7 @@ def select_optional(operand: Any, name: Any) -> Optional:
         operand = operand.value
     if isinstance(operand, dict):
         key = encode_key(name)
-        return Optional(operand[key]) if _is_key(name) and key in operand else Optional()
+        return Optional(operand[key]) if is_key(name) and key in operand else Optional()
     if isinstance(operand, list):
         place = _place(name)
         return Optional(operand[place]) if 0 <= place < len(operand) else Optional()
@@ -320,7 +320,7 @@ def show_key(key: Any) -> str:
 def index(operand: Any, key: Any) -> Any:
     """`operand[key]`; an optional gives an optional."""
     if isinstance(operand, dict):
-        if not _is_key(key):
+        if not is_key(key):
             raise EvaluationError(f"unsupported key type: {type_name(key)}")
         return index_map(operand, key)
     if isinstance(operand, list):

@@ -124,7 +124,7 @@ def _with_stack(run: Callable[[], T], source: str) -> T:
     def target() -> None:
         try:
             found.append(run())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+        except BaseException as error:
             failed.append(error)
 
     thread = threading.Thread(target=target, name="cel-compile")
