@@ -102,9 +102,12 @@ def _index(gen: Generator, node: Call) -> ast.expr:
     if not is_attribute(operand_node) or is_constant(operand_node):
         gen.charge(1)
     operand, key = gen.values([operand_node, key_node])
+    if is_attribute(key_node) and not is_constant(key_node) and not gen.is_type_name(key_node):
+        # The key is resolved as part of the attribute.
+        gen.charge(-1)
+    if node.function == "_[?_]" or target.is_optional:
+        return _present(gen, call("select_optional", operand, key))
     gen.charge(1)
-    if node.function == "_[?_]":
-        return call("select_optional", operand, key)
     if target.kind == "list":
         return call("index_list", operand, key)
     if target.kind == "map":
@@ -123,8 +126,14 @@ def _optional_field(gen: Generator, node: Call) -> ast.expr:
     if target.kind == "object":
         key = gen.env.objects[target.name][key].key
     operand = gen.operand(operand_node)
-    gen.charge(1)
-    return call("select_optional", operand, const(key))
+    return _present(gen, call("select_optional", operand, const(key)))
+
+
+def _present(gen: Generator, optional: ast.expr) -> ast.expr:
+    """An optional part of an attribute, which costs only if it is there."""
+    kept = gen.keep(optional)
+    gen.charge_by(ast.Attribute(kept, "present", ast.Load()))
+    return kept
 
 
 def _or_value(gen: Generator, node: Call) -> ast.expr:

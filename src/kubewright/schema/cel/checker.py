@@ -10,6 +10,7 @@ from __future__ import annotations
 from .environment import Environment
 from .errors import Problems
 from .inference import Substitution, most_general
+from .literal_checks import check_literals
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from .signatures import Function, Overload
 from .types import (
@@ -44,7 +45,7 @@ def check(node: Node, env: Environment, problems: Problems) -> Type:
     for each in checker.seen:
         each.type = checker.known.apply(each.type, free_to_dyn=True)
     if not problems.issues:
-        checker.check_literals()
+        check_literals(node, env, problems)
     return checker.known.apply(root, free_to_dyn=True)
 
 
@@ -233,15 +234,13 @@ class _Checker:
             self.mismatch(node.offset, optional_of(found), found)
         return found
 
-    def join(self, node: Node, before: Type | None, found: Type) -> Type:
+    def join(self, before: Type | None, found: Type) -> Type:
         if before is None:
             return found
         if self.known.assignable(before, found):
             return most_general(before, found)
-        if self.env.mixed_literals:
-            return DYN
-        self.mismatch(node.offset, before, found)
-        return ERROR
+        # Whether literals may be mixed is checked when all types are known.
+        return DYN
 
     def list_literal(self, node: ListNode) -> Type:
         joined: Type | None = None
@@ -249,18 +248,18 @@ class _Checker:
             found = self.check(item)
             if index in node.optional:
                 found = self.unwrap_optional(item, found)
-            joined = self.join(item, joined, found)
+            joined = self.join(joined, found)
         return list_of(joined if joined is not None else self.known.fresh())
 
     def map_literal(self, node: MapNode) -> Type:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            key = self.join(entry.key, key, self.check(entry.key))
+            key = self.join(key, self.check(entry.key))
             found = self.check(entry.value)
             if entry.optional:
                 found = self.unwrap_optional(entry.value, found)
-            value = self.join(entry.value, value, found)
+            value = self.join(value, found)
         if key is None or value is None:
             return map_of(self.known.fresh(), self.known.fresh())
         return map_of(key, value)
@@ -303,19 +302,6 @@ class _Checker:
         found = self.check(node)
         if not self.known.assignable(expected, found):
             self.mismatch(node.offset, expected, found)
-
-    def check_literals(self) -> None:
-        """Literal durations, timestamps and regular expressions: what would fail on each evaluation fails now."""
-        for node in self.seen:
-            if not isinstance(node, Call) or node.function not in self.env.literal_checks:
-                continue
-            arg = node.args[-1] if node.args else None
-            if not isinstance(arg, Literal) or not isinstance(arg.value, str):
-                continue
-            try:
-                self.env.literal_checks[node.function](arg.value)
-            except ValueError as error:
-                self.problems.add(arg.offset, str(error))
 
 
 def _become_ident(node: Select, name: str) -> None:

@@ -277,11 +277,15 @@ class Generator:
                 return compare(const(key), ast.In(), operand)
             return call("has_field", operand, const(key))
         operand = self.operand(node.operand)
+        if target.is_optional:
+            if target.params[0].kind == "object":
+                key = self.env.objects[target.params[0].name][key].key
+            kept = self.keep(call("select", operand, const(key)))
+            self.charge_by(ast.Attribute(kept, "present", ast.Load()))
+            return kept
         self.charge(IDENT)
         if target.kind in ("object", "map"):
             return ast.Subscript(operand, const(key), ast.Load())
-        if target.is_optional and target.params[0].kind == "object":
-            key = self.env.objects[target.params[0].name][key].key
         return call("select", operand, const(key))
 
     def list_literal(self, node: ListNode) -> ast.expr:

@@ -33,9 +33,9 @@ class Environment:
         variables: types by name; names may have dots.
         objects: the fields of object types, by type name.
         literal_checks: by function name, what raises ValueError for a string literal that it cannot take.
+        one_type: whether all items of a list literal have one type, and all keys and values of a map literal.
         costs: by overload id, what a call costs at run time, beside what the core knows.
         prepare: by overload id, what makes the function to run from a literal second argument (a pattern).
-        mixed_literals: whether `[1, "a"]` is allowed.
     """
 
     def __init__(
@@ -45,15 +45,15 @@ class Environment:
         variables: Mapping[str, Type] | None = None,
         objects: Mapping[str, Mapping[str, FieldType]] | None = None,
         literal_checks: Mapping[str, Callable[[str], None]] | None = None,
+        one_type: bool = True,
         costs: Mapping[str, RuntimeCost] | None = None,
         prepare: Mapping[str, Callable[[str], Callable[..., Any]]] | None = None,
-        mixed_literals: bool = False,
     ) -> None:
         self.libraries: Final = tuple(libraries)
         self.variables: Final = dict(variables or {})
         self.objects: Final = dict(objects or {})
         self.literal_checks: Final = dict(literal_checks or {})
-        self.mixed_literals: Final = mixed_literals
+        self.one_type: Final = one_type
         self.costs: Final = {**RUNTIME, **(costs or {})}
         self.prepare: Final = dict(prepare or {})
         self.functions: Final[dict[str, Function]] = {}

@@ -51,7 +51,7 @@ def tokenize(source: str, problems: Problems) -> list[Token]:
         if found is None:
             bad = _BAD_STRING.match(source, at)
             end = max(bad.end() if bad else 0, at + 1)
-            if bad and end < len(source) and source[end] in "\n\r":
+            if (bad and end < len(source) and source[end] in "\n\r") or (source[at] in "=&|" and end < len(source)):
                 end += 1
             shown = source[at:end].replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
             problems.add(at, f"Syntax error: token recognition error at: '{shown}'")

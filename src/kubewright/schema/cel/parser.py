@@ -53,9 +53,14 @@ _BINARY: Final = {
     "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
 }  # fmt: skip
 _FUNCTIONS: Final = {"in": "@in"}
-_OPERAND: Final = (
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
+_STARTS: Final = frozenset(
+    {"[", "{", "(", ".", "-", "!", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES"}
+    | {"IDENTIFIER"}
 )
+_OPERAND: Final = (
+    "'['", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'", "NUM_FLOAT",
+    "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER",
+)  # fmt: skip
 
 
 class _Stop(Exception):
@@ -92,6 +97,7 @@ class _Parser:
         self.token = tokens[0]
         self.problems = problems
         self.depth = 0
+        self.open = 0
 
     # -- tokens -------------------------------------------------------------------------------------------------------
 
@@ -105,13 +111,42 @@ class _Parser:
     def accept(self, kind: str) -> Token | None:
         return self.next() if self.token.kind == kind else None
 
-    def expect(self, kind: str) -> Token:
+    def expect(self, kind: str, or_comma: bool = False) -> Token:
+        """The next token, which has to be of a kind; one token too many or too few is reported and healed."""
         if self.token.kind == kind:
             return self.next()
-        self.fail_expecting(f"'{kind}'" if not kind.isupper() else kind)
+        token = self.token
+        what = f"{{'{kind}', ','}}" if or_comma else f"'{kind}'" if not kind.isupper() else kind
+        if token.kind != "EOF" and self.tokens[self.at + 1].kind == kind:
+            self.problems.add(token.offset, f"Syntax error: extraneous input '{token.text}' expecting {what}")
+            self.next()
+            return self.next()
+        follows = token.kind in _STARTS if kind == ":" else token.kind == "EOF" and self.open == 1
+        if follows and kind in (")", "]", "}", ":") and not or_comma:
+            self.problems.add(token.offset, f"Syntax error: missing '{kind}' at '{token.text}'")
+            return Token(kind, kind, token.offset)
+        self.fail(f"Syntax error: mismatched input '{token.text}' expecting {what}", token.offset)
 
     def fail_expecting(self, what: str) -> NoReturn:
         self.fail(f"Syntax error: mismatched input '{self.token.text}' expecting {what}", self.token.offset)
+
+    def operand_is_next(self, more: str = "") -> None:
+        """Sees to it that an operand can start here, or one of the signs in `more`."""
+        token = self.token
+        if token.kind in _STARTS or token.kind in tuple(more):
+            return
+        shown = (
+            "{"
+            + ", ".join(
+                each for each in _OPERAND if each[0] != "'" or each[1] in more or len(each) > 3 or each[1] in "[{(.-!"
+            )
+            + "}"
+        )
+        if token.kind != "EOF" and self.tokens[self.at + 1].kind in (*_STARTS, *more):
+            self.problems.add(token.offset, f"Syntax error: extraneous input '{token.text}' expecting {shown}")
+            self.next()
+            return
+        self.fail_expecting(shown)
 
     def fail(self, message: str, offset: int) -> NoReturn:
         self.problems.add(offset, message)
@@ -122,8 +157,6 @@ class _Parser:
             return
         alone = self.tokens[self.at + 1].kind == "EOF"
         what = "extraneous" if alone else "mismatched"
-        if self.token.kind in ("IDENTIFIER", "NUM_INT", "STRING") or alone:
-            what = "extraneous" if alone else "mismatched"
         self.fail(f"Syntax error: {what} input '{self.token.text}' expecting <EOF>", self.token.offset)
 
     def deeper(self) -> None:
@@ -185,9 +218,12 @@ class _Parser:
             self.deeper()
             sign = self.next()
             if sign.kind == "[":
+                self.open += 1
+                self.operand_is_next("?")
                 function = "_[?_]" if self.accept("?") else "_[_]"
                 index = self.expression()
                 self.expect("]")
+                self.open -= 1
                 node = Call(sign.offset, function, None, [node, index])
                 continue
             optional = self.accept("?") is not None
@@ -211,11 +247,14 @@ class _Parser:
     def call(self, name: str, target: Node | None) -> Node:
         offset = self.expect("(").offset
         args: list[Node] = []
+        self.open += 1
+        self.operand_is_next(")")
         if self.token.kind != ")":
             args.append(self.expression())
             while self.accept(","):
                 args.append(self.expression())
         self.expect(")")
+        self.open -= 1
         try:
             return expand(offset, name, target, args) or Call(offset, name, target, args)
         except MacroError as error:
@@ -229,8 +268,10 @@ class _Parser:
         match token.kind:
             case "(":
                 self.next()
+                self.open += 1
                 node = self.expression()
                 self.expect(")")
+                self.open -= 1
                 return node
             case "[":
                 return self.list_literal()
@@ -246,7 +287,8 @@ class _Parser:
                 return Literal(token.offset, None)
             case "-" | "NUM_INT" | "NUM_UINT" | "NUM_FLOAT" | "STRING" | "BYTES":
                 return self.literal()
-        self.fail_expecting(_OPERAND)
+        self.operand_is_next()
+        return self.primary()
 
     def literal(self) -> Node:
         offset = self.token.offset
@@ -302,6 +344,8 @@ class _Parser:
         offset = self.next().offset
         items: list[Node] = []
         optional: set[int] = set()
+        comma = False
+        self.open += 1
         while self.token.kind != "]":
             if self.token.kind == "," and not items:
                 self.next()
@@ -309,14 +353,19 @@ class _Parser:
             if self.accept("?"):
                 optional.add(len(items))
             items.append(self.expression())
-            if not self.accept(","):
+            comma = self.accept(",") is not None
+            if not comma or self.token.kind == "EOF" or self.token.kind == ",":
                 break
-        self.expect("]")
+        self.expect("]", or_comma=bool(items) and not comma)
+        self.open -= 1
         return ListNode(offset, items, frozenset(optional))
 
     def map_literal(self) -> Node:
         offset = self.next().offset
         entries: list[Entry] = []
+        comma = False
+        self.open += 1
+        self.operand_is_next("},?")
         while self.token.kind != "}":
             if self.token.kind == "," and not entries:
                 self.next()
@@ -325,9 +374,11 @@ class _Parser:
             key = self.expression()
             colon = self.expect(":")
             entries.append(Entry(colon.offset, key, self.expression(), optional))
-            if not self.accept(","):
+            comma = self.accept(",") is not None
+            if not comma or self.token.kind == "EOF":
                 break
-        self.expect("}")
+        self.expect("}", or_comma=bool(entries) and not comma)
+        self.open -= 1
         return MapNode(offset, entries)
 
     def struct_literal(self, name: str) -> Node:

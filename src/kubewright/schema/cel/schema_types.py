@@ -22,7 +22,29 @@ __all__ = ["MAX_REQUEST_BYTES", "SchemaType", "escape", "schema_type", "with_met
 
 MAX_REQUEST_BYTES: Final = 3 * 1024 * 1024
 _RESERVED: Final = frozenset(
-    ["true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package", "namespace", "return", "var", "void", "while"]
+    [
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ]
 )
 _PLAIN: Final = re.compile(r"[A-Za-z_./\-][A-Za-z0-9_./\-]*")
 _ESCAPED: Final = re.compile(r"__|[-./]")

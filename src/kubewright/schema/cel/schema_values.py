@@ -126,14 +126,17 @@ def _object(schema: Mapping[str, Any]) -> Convert | None:
             return None
         every = inner
         return lambda data: {key: every(each) for key, each in data.items()} if isinstance(data, dict) else data
-    fields = {key: made for key, each in (schema.get("properties") or {}).items() if (made := converter(each))}
-    if not fields:
+    properties: Mapping[str, Any] = schema.get("properties") or {}
+    fields = {key: made for key, each in properties.items() if (made := converter(each))}
+    # A null in a field that may be null is to a rule as if the field was absent.
+    nullable = frozenset(key for key, each in properties.items() if each.get("nullable"))
+    if not fields and not nullable:
         return None
 
     def convert(data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        found = dict(data)
+        found = {key: each for key, each in data.items() if each is not None or key not in nullable}
         for key, made in fields.items():
             if found.get(key) is not None:
                 found[key] = made(found[key])
