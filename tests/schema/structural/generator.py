@@ -18,9 +18,41 @@ TEXTS = (
     "example.com", "-x", "a.b.c", "x@example.com", "http://example.com/x?y#z", "/abs", "rel", "00:11:22:33:44:55",
     "0e7f7a5e-9c2b-4d0e-8f43-0e5f0d7c2a11", "#fff", "rgb(1,2,3)", "978-3-16-148410-0", "4111 1111 1111 1111", "true", "null",
 )  # fmt: skip
-INTEGERS = (-(2**63), -(2**53), -(2**31) - 1, -11, -1, 0, 1, 2, 3, 5, 7, 10, 11, 100, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1)
+INTEGERS = (
+    -(2**63),
+    -(2**53),
+    -(2**31) - 1,
+    -11,
+    -1,
+    0,
+    1,
+    2,
+    3,
+    5,
+    7,
+    10,
+    11,
+    100,
+    2**31 - 1,
+    2**31,
+    2**53 + 1,
+    2**63 - 1,
+)
 FLOATS = (-2.5, -1.0, 0.0, 0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 10.0, 1e-7, 1e21, 1e300, 3.4e38, 4e38, 123456789.25)
-PATTERNS = ("^a", "b$", "^[a-z]*$", "^\\d+$", "^.$", "a|b", "(?i)^ab", "\\w+", "^$", "[[:upper:]]", "\\pL{3}", "^(a+)+$")
+PATTERNS = (
+    "^a",
+    "b$",
+    "^[a-z]*$",
+    "^\\d+$",
+    "^.$",
+    "a|b",
+    "(?i)^ab",
+    "\\w+",
+    "^$",
+    "[[:upper:]]",
+    "\\pL{3}",
+    "^(a+)+$",
+)
 FORMATS = (
     "date", "date-time", "datetime", "duration", "byte", "ipv4", "ipv6", "cidr", "mac", "uri", "email", "hostname", "uuid",
     "uuid3", "uuid4", "uuid5", "password", "k8s-short-name", "k8s-long-name", "isbn", "creditcard", "hexcolor", "rgbcolor",
@@ -210,7 +242,13 @@ class Generator:
         kind = schema.get("type")
         if kind == "string" or "x-kubernetes-int-or-string" in schema:
             made |= self.pick(
-                ({"pattern": self.pick(PATTERNS)}, {"maxLength": 2}, {"minLength": 2}, {"enum": ["a", "abc"]}, {"format": "date"})
+                (
+                    {"pattern": self.pick(PATTERNS)},
+                    {"maxLength": 2},
+                    {"minLength": 2},
+                    {"enum": ["a", "abc"]},
+                    {"format": "date"},
+                )
             )
         elif kind in ("integer", "number"):
             made |= self.pick(({"minimum": 2}, {"maximum": 3}, {"multipleOf": 2}, {"enum": [1, 2, 2.5]}))
@@ -246,7 +284,11 @@ class Generator:
     def _scalar(self, schema: dict[str, Any], kind: str | None) -> Any:
         near = [schema[each] for each in ("minimum", "maximum") if each in schema]
         if kind == "integer":
-            return int(self.pick(near)) + self.pick((-1, 0, 1)) if near and self.maybe(0.5) else self.pick((*INTEGERS, 2.0, 2.5))
+            return (
+                int(self.pick(near)) + self.pick((-1, 0, 1))
+                if near and self.maybe(0.5)
+                else self.pick((*INTEGERS, 2.0, 2.5))
+            )
         if kind == "number":
             return self.pick(near) if near and self.maybe(0.4) else self.pick((*FLOATS, *INTEGERS))
         if kind == "string":
@@ -272,7 +314,11 @@ class Generator:
         return made
 
     def _resource(self, wild: float) -> dict[str, Any]:
-        made: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "labels": {"a": "b"}}}
+        made: dict[str, Any] = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "x", "labels": {"a": "b"}},
+        }
         if self.maybe(wild * 2):
             made["metadata"] |= self.pick(
                 ({"extra": 1}, {"labels": {"-": "b"}}, {"annotations": {"a b": ""}}, {"namespace": "A"}, {"name": "a/b"},

@@ -88,7 +88,12 @@ def _crd(plural: str, schemas: dict[str, Any], *, status: bool) -> dict[str, Any
         "spec": {
             "group": GROUP,
             "scope": "Namespaced",
-            "names": {"plural": plural, "singular": plural, "kind": plural.title(), "listKind": f"{plural.title()}List"},
+            "names": {
+                "plural": plural,
+                "singular": plural,
+                "kind": plural.title(),
+                "listKind": f"{plural.title()}List",
+            },
             "versions": [
                 {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}}
                 for name, storage, schema in versions
@@ -124,14 +129,18 @@ def compare(ours: Outcome, code: int, answer: dict[str, Any]) -> Difference | No
     if code == 422:
         causes = Counter((each.reason, each.body, each.field) for each in ours.errors)
         if causes != causes_of(answer):
-            return Difference("causes", sorted((causes - causes_of(answer)).items()), sorted((causes_of(answer) - causes).items()))
+            return Difference(
+                "causes", sorted((causes - causes_of(answer)).items()), sorted((causes_of(answer) - causes).items())
+            )
         if parts_of(ours.message) != parts_of(answer["message"]):
             return Difference("message", ours.message, answer["message"])
         return None
     if code not in (200, 201) or not ours.is_valid:
         return Difference("verdict", [str(each) for each in ours.errors], (code, answer.get("message")))
     assert ours.object is not None
-    if ours.object.get("spec") != answer.get("spec") or str(ours.object.get("spec")) != str(json_value(answer.get("spec"))):
+    if ours.object.get("spec") != answer.get("spec") or str(ours.object.get("spec")) != str(
+        json_value(answer.get("spec"))
+    ):
         mine, theirs = ours.object.get("spec"), answer.get("spec")
         if _numbers(mine) != _numbers(theirs):
             return Difference("object", mine, theirs)

@@ -1,8 +1,8 @@
 """What is wrong with a value, in the server's words and order.
 
-The walk follows `kube-openapi/pkg/validation/validate`: type, allOf/anyOf/oneOf/not, length and pattern, format, bounds,
-items, enum, properties. A text is given once, however often it is found. Fields of an object come in the order of the
-schema; a server takes them as they come out of its maps, in no order.
+The walk follows `kube-openapi/pkg/validation/validate`: type, allOf/anyOf/oneOf/not, length and pattern, format,
+bounds, items, enum, properties. A text is given once, however often it is found. Fields of an object come in the order
+of the schema; a server takes them as they come out of its maps, in no order.
 
 The walk counts the checks that pass, as the original does: of several `anyOf` or `oneOf` schemas that all fail, the
 errors of the one with the most passed checks are shown.

@@ -1,7 +1,7 @@
 """What is wrong with one field, in the API server's words.
 
-A `FieldError` has the facts (`reason`, `field`, `value`, `detail`) and says them as a server does: `body` is the text of
-a cause in a Status, `str()` puts the field before it, and `summary` joins several as the message of an Invalid does.
+A `FieldError` has the facts (`reason`, `field`, `value`, `detail`) and says them as a server does: `body` is the text
+of a cause in a Status, `str()` puts the field before it, and `summary` joins several as the message of an Invalid does.
 
 The functions make the errors of `apimachinery/pkg/util/validation/field`. The empty path is the whole object, which a
 server spells `<nil>`.

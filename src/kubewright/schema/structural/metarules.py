@@ -156,9 +156,11 @@ def update_errors(new: dict[str, Any], old: dict[str, Any], path: str = "metadat
             shown = ", ".join(f'"{each}"' for each in extra)
             said = "no new finalizers can be added if the object is being deleted, found new finalizers "
             errors.append(forbidden(child(path, "finalizers"), f"{said}[]string{{{shown}}}"))
-    for name in ("name", "namespace"):
-        if new.get(name, "") != old.get(name, ""):
-            errors.append(invalid(child(path, name), new.get(name, ""), "field is immutable"))
+    errors += [
+        invalid(child(path, name), new.get(name, ""), "field is immutable")
+        for name in ("name", "namespace")
+        if new.get(name, "") != old.get(name, "")
+    ]
     return [*errors, *_shared(new, path)]
 
 

@@ -5,6 +5,8 @@ ready to be asked. Everything else in this room walks these trees. What the tree
 (properties, items, additionalProperties) and the value validations (allOf, anyOf, oneOf, not), which are nodes as well
 but are never pruned, defaulted or correlated.
 
+Schemas are read as a server has them, which is out of storage: an `enum` or `default` of 1.0 is the integer 1.
+
 It refuses to judge: whether a server would take the schema as that of a CRD is for `crdschema`. Only what has no
 meaning at all (a `properties` that is no object) is a `SchemaShapeError`.
 """
@@ -18,7 +20,7 @@ from ..re2 import Re2Error
 from ..re2 import compile as compile_re2
 from .numbers import Bounds
 from .strformats import FORMATS
-from .values import MAX_DEPTH, TooDeep, json_value
+from .values import MAX_DEPTH, TooDeep, as_stored, json_value
 
 __all__ = ["Node", "SchemaShapeError", "is_format_known"]
 
@@ -106,7 +108,7 @@ class Node:
         self.types = ("integer", "string") if int_or_string else (declared,) if declared else ()
         kind = self.types[0] if len(self.types) == 1 else ""
         self.nullable = read.flag("nullable")
-        self.enum = read.items("enum")
+        self.enum: list[Any] = as_stored(read.items("enum"))
         self._read_strings(read, kind)
         self.bounds = _bounds(read, kind, self.format)
         self.min_items, self.max_items = read.count("minItems"), read.count("maxItems")
@@ -114,7 +116,7 @@ class Node:
         self.min_properties, self.max_properties = read.count("minProperties"), read.count("maxProperties")
         self.required = tuple(read.texts("required"))
         self.has_default = schema.get("default") is not None
-        self.default = json_value(schema.get("default"))
+        self.default = as_stored(json_value(schema.get("default")))
         self._read_extensions(read)
         self._read_children(read, depth)
 

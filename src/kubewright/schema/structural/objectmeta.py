@@ -186,14 +186,16 @@ def _called(value: Any) -> str:
     return _NUMBERS.get(kind, kind)
 
 
-def coerce_embedded(node: Node | None, value: Any, *, drop: bool = False) -> tuple[FieldError | None, list[str]]:
+def coerce_embedded(
+    node: Node | None, value: Any, *, path: str = "", drop: bool = False
+) -> tuple[FieldError | None, list[str]]:
     """Read the metadata of embedded resources, in place: the first error, and what was unknown in it, sorted.
 
     Args:
         drop: remove fields of a wrong type instead, as a server does with what it reads from its storage.
     """
     unknown: list[str] = []
-    error = _coerce(node, value, "", unknown, drop)
+    error = _coerce(node, value, path, unknown, drop)
     return error, sorted(unknown)
 
 

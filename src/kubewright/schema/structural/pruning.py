@@ -2,8 +2,8 @@
 
 | step | what it does |
 |---|---|
-| `prune` | removes fields that neither `properties` nor `additionalProperties` name; below `preserve-unknown-fields` only |
-| | inside what is named. `apiVersion`, `kind`, `metadata` of a whole object stay |
+| `prune` | removes fields that neither `properties` nor `additionalProperties` name; below `preserve-unknown-fields` |
+| | only inside what is named. `apiVersion`, `kind`, `metadata` of a whole object stay |
 | `drop_nulls` | removes null where the schema is not `nullable` and has no default; items of lists stay |
 | `fill_defaults` | copies `default` to where a field is absent, or null without being `nullable` |
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["MAX_DEPTH", "TooDeep", "copied", "json_value", "same"]
+__all__ = ["MAX_DEPTH", "TooDeep", "as_stored", "copied", "json_value", "same"]
 
 MAX_DEPTH: Final = 200
 """Levels of an object or schema. Far more than anybody writes; what is deeper is an attack on the stack."""
@@ -42,6 +42,17 @@ def json_value(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [json_value(each, depth + 1) for each in value]
     raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def as_stored(value: Any) -> Any:
+    """A value after its way to storage and back, where 1.0 is written as 1 and is an integer from then on."""
+    if isinstance(value, dict):
+        return {name: as_stored(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [as_stored(each) for each in value]
+    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
+        return int(value)
+    return value
 
 
 def copied(value: Any) -> Any:
