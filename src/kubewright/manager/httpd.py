@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 HEAD_SECONDS = 32.0
 IDLE_SECONDS = 90.0
 TLS_SECONDS = 10.0
+LINGER_SECONDS = 2.0
 MOST_HEAD_BYTES = 64 * 1024
 MOST_BODY_BYTES = 64 * 1024
 MOST_CONNECTIONS = 256
@@ -242,7 +243,7 @@ class _Connection(asyncio.Protocol):
         self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
 
     def on_headers_complete(self) -> None:
-        if self._head_bytes > MOST_HEAD_BYTES:
+        if len(self._url) + sum(len(name) + len(value) for name, value in self._headers.items()) > MOST_HEAD_BYTES:
             raise _Refused(431, f"the head of the request is larger than {MOST_HEAD_BYTES} bytes")
         self._in_head = False
 
@@ -328,7 +329,12 @@ class _Connection(asyncio.Protocol):
             return
         if self._task is None and not self._waiting:
             self._write(None, Answer.text(refused.status, refused.why), False)
-            self._transport.close()
+            if self._transport.can_write_eof():
+                # Closed with something unread in it, the kernel would send a reset, and the client never see why.
+                self._transport.write_eof()
+                self._arm(LINGER_SECONDS)
+            else:
+                self._transport.close()
 
     def _write(self, request: Request | None, answer: Answer, keep: bool) -> None:
         if self._transport is None:
