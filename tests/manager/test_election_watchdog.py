@@ -111,6 +111,18 @@ def test_a_process_that_was_stopped_ends_with_its_first_look() -> None:
     ]
 
 
+def test_who_wakes_up_before_the_watchdog_ends_the_process_too() -> None:
+    world = World()
+    world.dog.enforce()
+    world.now = 112.4
+    world.dog.enforce()
+    assert world.ends == []
+    world.now = 140.0
+    world.dog.enforce()
+    assert len(world.ends) == 1
+    assert "the process did not run for 40.0 s" in world.ends[0]
+
+
 def test_a_pause_that_the_leadership_outlives_is_no_matter() -> None:
     world = World()
     assert not world.look(8.0)

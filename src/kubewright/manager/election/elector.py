@@ -182,7 +182,8 @@ class Elector:
                 return term
 
     def stepped_down(self) -> None:
-        """What was guarded has ended: be a candidate again."""
+        """What was guarded has ended: be a candidate again. Too late, it ends the process (T2)."""
+        self._watchdog.enforce()
         self.leadership.guards = False
         if self._term is not None and self._term.lost.is_set():
             self._term = None
@@ -309,5 +310,6 @@ class Elector:
             self.leadership.extend(change.valid_until, dead_at, change.transitions)
         elif isinstance(change, Lost):
             self.leadership.revoke()
+            self._watchdog.enforce()
         if not isinstance(change, Renewed):
             self._post(self._on_change, change)

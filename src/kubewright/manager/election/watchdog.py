@@ -63,7 +63,8 @@ class Watchdog:
     """Watches one leadership and one event loop.
 
     Guarantees: W1 while the process runs at all, `step_down` is called within a tick of `valid_until`. W2 what is still
-    guarded at `dead_at` ends with the process then, or as soon as the process runs again.
+    guarded at `dead_at` ends with the process then, or as soon as the process runs again: also where another thread
+    wakes up before the watchdog and stops the work, as it was not stopped in time (`enforce`).
     """
 
     def __init__(
@@ -93,6 +94,7 @@ class Watchdog:
         self._thread = threading.Thread(target=self._run, name="leader election watchdog", daemon=True)
         self._pinged = False  # the loop owes an answer
         self._blocked_seconds = 0.0
+        self._looked_at = leadership.clock()
 
     def start(self) -> None:
         self._thread.start()
@@ -100,6 +102,12 @@ class Watchdog:
     def stop(self) -> None:
         """End the watch. Nothing may be guarded any more."""
         self._stop.set()
+
+    def enforce(self) -> None:
+        """End the process if it is too late for anything else. From any thread that acts on a loss, before it does."""
+        now = self._leadership.clock()
+        if judge(self._leadership, now) is Verdict.END:
+            self._end(self._why_dead(now, now - self._looked_at))
 
     def look(self, now: float, elapsed_seconds: float) -> bool:
         """One look, `elapsed_seconds` after the last; whether the watch is over."""
@@ -130,12 +138,12 @@ class Watchdog:
 
     def _run(self) -> None:
         clock = self._leadership.clock
-        looked_at = clock()
-        while not self._stop.wait(self._next_look_seconds(looked_at)):
+        self._looked_at = clock()
+        while not self._stop.wait(self._next_look_seconds(self._looked_at)):
             now = clock()
-            if self.look(now, now - looked_at):
+            if self.look(now, now - self._looked_at):
                 return
-            looked_at = now
+            self._looked_at = now
 
     def _next_look_seconds(self, now: float) -> float:
         leadership = self._leadership
