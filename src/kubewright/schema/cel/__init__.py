@@ -13,4 +13,4 @@ __all__ = [
 
 from .environment import Environment
 from .errors import CelError, CompileError, CostLimitExceeded, EvaluationError, Issue
-from .program import Program, compile
+from .program import Program, compile  # noqa: A004

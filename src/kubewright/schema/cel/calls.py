@@ -231,7 +231,7 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     overloads = [each for each in gen.env.functions[node.function].overloads if each.id in node.overloads]
     overload = overloads[0]
     certain = len(overloads) == 1 and all(
-        place.kind in ("param", "dyn") or not arg.type.is_dyn for arg, place in zip(nodes, overload.args)
+        place.kind in ("param", "dyn") or not arg.type.is_dyn for arg, place in zip(nodes, overload.args, strict=True)
     )
     if not certain:
         return _dispatched(gen, node, values)

@@ -185,7 +185,7 @@ class _Checker:
     def resolve_overload(self, node: Call, function: Function, args: list[Type], member: bool) -> Type:
         if node.function in ("_&&_", "_||_"):
             wrong = False
-            for arg, type_ in zip(node.args, args):
+            for arg, type_ in zip(node.args, args, strict=True):
                 if not self.known.assignable(type_, BOOL):
                     self.mismatch(arg.offset, BOOL, type_)
                     wrong = True

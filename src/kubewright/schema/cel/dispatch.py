@@ -20,6 +20,10 @@ _NAMES: Final = {
 }  # fmt: skip
 
 
+#: Functions whose error does not name the types that it was called with.
+_SILENT: Final = frozenset({"startsWith", "endsWith", "contains", "matches"})
+
+
 def fits(value: Any, type_: Type) -> bool:
     """Whether a value has a type, as far as its kind tells."""
     name = _NAMES.get(type_.kind)
@@ -55,6 +59,8 @@ class Dispatch:
         for overload, cost in self.overloads:
             if all(map(fits, args, overload.args)):
                 return overload.run, cost
-        if self.name.startswith("_") or any(each.member for each, _ in self.overloads):
+        if self.name == "size":
+            raise EvaluationError("no such overload: size")
+        if self.name in _SILENT or not self.name.isidentifier():
             raise EvaluationError("no such overload")
-        raise EvaluationError(f"no such overload: {self.name}")
+        raise EvaluationError(f"no such overload: {self.name}({', '.join(map(type_name, args))})")

@@ -53,7 +53,7 @@ class Part(NamedTuple):
 
     def literal(self, otherwise: int) -> int:
         value = self.node.value if isinstance(self.node, Literal) else None
-        return max(value, 0) if value.__class__ is int else otherwise  # type: ignore[type-var]
+        return max(value, 0) if value.__class__ is int else otherwise
 
 
 def estimate_call(function: str, overload: str, target: Part | None, args: list[Part]) -> Estimate | None:

@@ -1,4 +1,4 @@
-"""`"%s has %d".format([a, b])`: the clauses s, d, f, e, b, o, x and X, as cel-go's strings extension version 2 has them.
+"""`"%s has %d".format([a, b])`: the clauses s, d, f, e, b, o, x and X, as cel-go's strings extension has them.
 
 `%f` groups thousands and `%e` writes a power of ten, as Go's English number formatting does.
 """

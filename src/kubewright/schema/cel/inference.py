@@ -76,7 +76,9 @@ class Substitution:
         self._known[name] = type_
 
     def _all(self, values: tuple[Type, ...] | list[Type], places: tuple[Type, ...] | list[Type]) -> bool:
-        return len(values) == len(places) and all(self._one(value, place) for value, place in zip(values, places))
+        return len(values) == len(places) and all(
+            self._one(value, place) for value, place in zip(values, places, strict=True)
+        )
 
     def _one(self, value: Type, place: Type) -> bool:
         if place.kind == "param":

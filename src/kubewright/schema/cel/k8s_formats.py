@@ -1,4 +1,4 @@
-"""Kubernetes' named formats: `format.dns1123Label().validate(text)` gives the reasons why a text is none, or nothing."""
+"""Kubernetes' named formats: `format.dns1123Label().validate(text)` gives the reasons why a text is none."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Final
 
 from .. import re2
@@ -44,7 +45,7 @@ def _sum(zero: Any) -> Callable[[list[Any]], Any]:
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return all(compare(one, other) <= 0 for one, other in zip(items, items[1:]))
+    return all(compare(one, other) <= 0 for one, other in pairwise(items))
 
 
 def _index_of(items: list[Any], item: Any) -> int:

@@ -55,7 +55,12 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
         )
     if len({type_name(key) for key in keys}) > 1:
         raise EvaluationError("list elements must have the same type")
-    order = sorted(range(len(items)), key=cmp_to_key(lambda one, other: compare(keys[one], keys[other])))
+    places: list[int] = list(range(len(items)))
+
+    def by_key(one: int, other: int) -> int:
+        return compare(keys[one], keys[other])
+
+    order = sorted(places, key=cmp_to_key(by_key))
     return [items[place] for place in order]
 
 

@@ -18,8 +18,10 @@ from .types import Type
 __all__ = ["check_literals"]
 
 _NAMES: Final = {
-    "null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration",
-}  # fmt: skip
+    "null": "null_type",
+    "timestamp": "google.protobuf.Timestamp",
+    "duration": "google.protobuf.Duration",
+}
 _ALLOWED: Final[dict[str, tuple[frozenset[str], str]]] = {
     "d": (frozenset({"int", "uint"}), "decimal clause can only be used on integers"),
     "f": (frozenset({"double", "string"}), "fixed-point clause can only be used on doubles"),
@@ -32,7 +34,20 @@ _ALLOWED: Final[dict[str, tuple[frozenset[str], str]]] = {
     "o": (frozenset({"int", "uint"}), "octal clause can only be used on integers"),
     "s": (
         frozenset(
-            "list map int uint double bool string timestamp bytes duration type null".split(),
+            [
+                "list",
+                "map",
+                "int",
+                "uint",
+                "double",
+                "bool",
+                "string",
+                "timestamp",
+                "bytes",
+                "duration",
+                "type",
+                "null",
+            ],
         ),
         "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations,"
         " and timestamps",

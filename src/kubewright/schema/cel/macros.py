@@ -28,15 +28,15 @@ class MacroError(Exception):
 def expand(offset: int, name: str, target: Node | None, args: list[Node]) -> Node | None:
     """The expansion of a call, or None where it is no macro."""
     if target is None:
-        return _has(args[0]) if name == "has" and len(args) == 1 else None
+        return _has(offset, args[0]) if name == "has" and len(args) == 1 else None
     macro = _MACROS.get((name, len(args)))
     return None if macro is None else macro(offset, target, args)
 
 
-def _has(arg: Node) -> Node:
+def _has(offset: int, arg: Node) -> Node:
     if not isinstance(arg, Select) or arg.test_only:
         raise MacroError(arg.offset, "invalid argument to has() macro")
-    return Select(arg.offset, arg.operand, arg.name, test_only=True)
+    return Select(offset, arg.operand, arg.name, test_only=True)
 
 
 def _simple_name(arg: Node, rule: str) -> str:
@@ -144,8 +144,8 @@ def _bind(offset: int, target: Node, args: list[Node], macro: str) -> Node:
     name = args[0].name
     value = Call(offset, "value", target, [])
     return Fold(
-        offset, ListNode(offset, []), "#unused", None, name, value, Literal(offset, False), Ident(offset, name), args[1],
-        "bind", (None, None),
+        offset, ListNode(offset, []), "#unused", None, name, value, Literal(offset, False), Ident(offset, name),
+        args[1], "bind", (None, None),
     )  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, 
 
 __all__ = [
     "add", "boolean", "compare", "divide", "equals", "has_field", "in_list", "in_map", "index", "index_list",
-    "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select", "subtract", "type_name", "uint64",
+    "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select",
+    "subtract", "type_name", "uint64",
 ]  # fmt: skip
 
 _NUMBERS: Final = frozenset({int, float, UInt})
@@ -29,7 +30,7 @@ _NAMES: Final[dict[type, str]] = {
 
 def type_name(value: Any) -> str:
     """The name of a value's type, as `type(x)` shows it."""
-    return _NAMES.get(value.__class__) or getattr(value, "cel_type", "dyn")
+    return _NAMES.get(value.__class__) or str(getattr(value, "cel_type", "dyn"))
 
 
 def no_overload(*_: Any) -> EvaluationError:
@@ -265,7 +266,7 @@ def select(operand: Any, name: str) -> Any:
         if not operand.present:
             return operand
         return select_optional(operand.value, name)
-    raise no_overload()
+    raise EvaluationError(f"no such key: {name}")
 
 
 def select_optional(operand: Any, name: Any) -> Optional:
@@ -288,7 +289,7 @@ def has_field(operand: Any, name: str) -> bool:
         return name in operand
     if operand.__class__ is Optional:
         return operand.present and has_field(operand.value, name)
-    raise no_overload()
+    return False
 
 
 def _place(value: Any) -> int:
@@ -296,7 +297,7 @@ def _place(value: Any) -> int:
         return int(value)
     if value.__class__ is float and value == int(value):
         return int(value)
-    raise EvaluationError(f"unsupported index value type in list: {type_name(value)}")
+    raise EvaluationError(f"unsupported index type '{type_name(value)}' in list")
 
 
 def index_list(items: list[Any], place: Any) -> Any:
@@ -327,4 +328,4 @@ def index(operand: Any, key: Any) -> Any:
         return index_list(operand, key)
     if operand.__class__ is Optional:
         return select_optional(operand, key)
-    raise no_overload()
+    raise EvaluationError(f"no such key: {show_key(key)}")

@@ -125,7 +125,7 @@ class _Parser:
         if follows and kind in (")", "]", "}", ":") and not or_comma:
             self.problems.add(token.offset, f"Syntax error: missing '{kind}' at '{token.text}'")
             return Token(kind, kind, token.offset)
-        self.fail(f"Syntax error: mismatched input '{token.text}' expecting {what}", token.offset)
+        return self.fail(f"Syntax error: mismatched input '{token.text}' expecting {what}", token.offset)
 
     def fail_expecting(self, what: str) -> NoReturn:
         self.fail(f"Syntax error: mismatched input '{self.token.text}' expecting {what}", self.token.offset)
@@ -287,6 +287,7 @@ class _Parser:
                 return Literal(token.offset, None)
             case "-" | "NUM_INT" | "NUM_UINT" | "NUM_FLOAT" | "STRING" | "BYTES":
                 return self.literal()
+        # Reports, and goes on only where one token too many stood before an operand.
         self.operand_is_next()
         return self.primary()
 

@@ -1,4 +1,4 @@
-"""Small makers of Python syntax nodes. Nodes, not source text: deep expressions have no parentheses to nest too deep."""
+"""Small makers of Python syntax nodes. Nodes, not text: deep expressions have no parentheses to nest too deep."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def load(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
 
 
-def store(name: str) -> ast.expr:
+def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
 
 

@@ -55,21 +55,21 @@ class Library:
     #: Identifiers with a type and a value, such as type names.
     constants: dict[str, tuple[Type, Any]] = field(default_factory=dict)
 
-    def add(self, id: str, signature: str, run: Callable[..., Any]) -> None:
+    def add(self, overload: str, signature: str, run: Callable[..., Any]) -> None:
         """`signature` is `name (types) -> result`; a dot before the name makes the first type that of the receiver."""
         name, _, rest = signature.partition(" ")
-        self.functions.append((id, name, rest, run))
+        self.functions.append((overload, name, rest, run))
 
     def add_all(self, table: Iterable[tuple[str, str, Callable[..., Any]]]) -> None:
-        for id, signature, run in table:
-            self.add(id, signature, run)
+        for overload, signature, run in table:
+            self.add(overload, signature, run)
 
     def overloads(self) -> Iterable[Overload]:
-        for id, name, rest, run in self.functions:
+        for overload, name, rest, run in self.functions:
             types, _, result = rest.partition(" -> ")
             member = name.startswith(".")
             args = tuple(parse_type(each) for each in _split(types.strip()[1:-1]))
-            yield Overload(id, name.lstrip("."), args, parse_type(result), member, run)
+            yield Overload(overload, name.lstrip("."), args, parse_type(result), member, run)
 
 
 def _split(text: str) -> list[str]:

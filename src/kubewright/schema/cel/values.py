@@ -9,8 +9,9 @@
 | optional | `Optional` |
 | type | `TypeValue` |
 
-Python says `True == 1` and hashes both alike; CEL does not. So bool keys of maps are kept as `TRUE_KEY` and `FALSE_KEY`:
-`encode_key` and `decode_key` convert. Lists whose schema says set or map are `SetList` and `MapList`: equal in any order.
+Python says `True == 1` and hashes both alike; CEL does not. So bool keys of maps are kept as `TRUE_KEY` and
+`FALSE_KEY`: `encode_key` and `decode_key` convert. Lists whose schema says set or map are `SetList` and `MapList`:
+equal in any order.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class _Nanoseconds:
         self.ns = ns
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is self.__class__ and other.ns == self.ns  # type: ignore[attr-defined]
+        return other.__class__ is self.__class__ and other.ns == self.ns
 
     def __lt__(self, other: _Nanoseconds) -> bool:
         return self.ns < other.ns

@@ -1,0 +1,141 @@
+"""The rules of a CRD's schema, before any object: do they compile, and can they cost more than a server allows?
+
+`check_schema_rules(schema, path)` is the `RuleCheck` of `schema.structural.check_crd`. Costs of a rule are multiplied
+by how often it can run: maxItems and maxProperties of the lists and maps around it, or else by how many of its values
+fit into one request.
+
+Rule: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, cel_validation.go (1.37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..structural.fielderrors import FieldError
+from .rule import CompiledRule, compile_rules
+from .schema_types import MAX_REQUEST_BYTES, SchemaType, escape, schema_type
+from .sizes import LARGEST
+
+__all__ = ["CRD_LIMIT", "RULE_LIMIT", "check_schema_rules"]
+
+RULE_LIMIT: Final = 10_000_000
+CRD_LIMIT: Final = 100_000_000
+_SHOWN_RULES: Final = 4
+
+
+def check_schema_rules(schema: Mapping[str, Any], path: str = "openAPIV3Schema") -> list[FieldError]:
+    """What a server would object to in the rules of a schema.
+
+    Args:
+        schema: the schema of a version, which is otherwise right.
+        path: where it stands.
+    """
+    check = _Check()
+    check.walk(schema, path, schema_type(schema, root=True), 1, "")
+    return check.errors + check.total_errors(path)
+
+
+class _Check:
+    def __init__(self) -> None:
+        self.errors: list[FieldError] = []
+        self.total = 0
+        self.expensive: list[tuple[int, str]] = []
+
+    def walk(
+        self, schema: Mapping[str, Any], path: str, seen: SchemaType | None, times: int | None, uncorrelated: str
+    ) -> None:
+        """Rules of the schema and below.
+
+        Args:
+            times: how often values of it occur at most in an object, None where nothing bounds it.
+            uncorrelated: the path of the list or map that keeps old values from being found, if one does.
+        """
+        most = _max_elements(schema)
+        inner_times = None if times is None or most is None else min(times * most, LARGEST)
+        values = schema.get("additionalProperties")
+        if isinstance(values, Mapping):
+            below = None if seen is None else seen.items
+            self.walk(values, f"{path}.additionalProperties", below, inner_times, uncorrelated)
+        for name, each in (schema.get("properties") or {}).items():
+            escaped = escape(name)
+            below = None if seen is None or escaped is None else seen.fields.get(escaped)
+            if below is None:
+                below = schema_type(each, root=bool(each.get("x-kubernetes-embedded-resource")))
+            self.walk(each, f"{path}.properties[{name}]", below, inner_times, uncorrelated)
+        items = schema.get("items")
+        if isinstance(items, Mapping):
+            is_map = schema.get("x-kubernetes-list-type") == "map"
+            below = None if seen is None else seen.items
+            self.walk(items, f"{path}.items", below, inner_times, uncorrelated or ("" if is_map else path))
+        rules = schema.get("x-kubernetes-validations") or ()
+        if not rules:
+            return
+        if seen is None:
+            self.errors.append(
+                FieldError(
+                    "InternalError",
+                    f"{path}.x-kubernetes-validations",
+                    "",
+                    "internal error: failed to construct type information for x-kubernetes-validations rules: unable to"
+                    " convert structural schema to CEL declarations",
+                )
+            )
+            return
+        repeats = times if times is not None else MAX_REQUEST_BYTES // (seen.min_size + 1)
+        for place, rule in enumerate(compile_rules(rules, seen, is_new=True)):
+            self.rule(rule, f"{path}.x-kubernetes-validations[{place}]", repeats, uncorrelated)
+
+    def rule(self, rule: CompiledRule, path: str, repeats: int, uncorrelated: str) -> None:
+        cost = min(rule.max_cost * repeats, LARGEST)
+        self.limit(f"{path}.rule", "estimated rule cost", cost)
+        if rule.error:
+            self.errors.append(FieldError("FieldValueInvalid", f"{path}.rule", rule.rule, rule.error))
+        if rule.message_error:
+            where = f"{path}.messageExpression"
+            self.errors.append(FieldError("FieldValueInvalid", where, rule.rule, rule.message_error))
+        elif rule.message is not None:
+            self.limit(f"{path}.messageExpression", "estimated messageExpression cost", rule.message_cost)
+        if rule.uses_old and uncorrelated:
+            detail = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelated}"
+            self.errors.append(FieldError("FieldValueInvalid", f"{path}.rule", str(rule.rule.get("rule")), detail))
+        elif not rule.uses_old and rule.rule.get("optionalOldSelf") is not None:
+            detail = "may not be set if oldSelf is not used in rule"
+            where = f"{path}.optionalOldSelf"
+            self.errors.append(FieldError("FieldValueInvalid", where, bool(rule.rule["optionalOldSelf"]), detail))
+
+    def limit(self, path: str, name: str, cost: int) -> None:
+        if cost > RULE_LIMIT:
+            self.errors.append(FieldError("FieldValueForbidden", path, "", _exceeds(name, cost, RULE_LIMIT)))
+        self.total = min(self.total + cost, LARGEST)
+        if cost >= CRD_LIMIT // 100:
+            self.expensive = sorted([*self.expensive, (cost, path)], key=lambda each: -each[0])[:_SHOWN_RULES]
+
+    def total_errors(self, path: str) -> list[FieldError]:
+        if self.total <= CRD_LIMIT:
+            return []
+        shared = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+        found = [FieldError("FieldValueForbidden", where, "", shared) for _, where in self.expensive]
+        name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
+        return [*found, FieldError("FieldValueForbidden", path, "", _exceeds(name, self.total, CRD_LIMIT))]
+
+
+def _max_elements(schema: Mapping[str, Any]) -> int | None:
+    """How many values a list or map holds at most; 1 of everything else."""
+    keyword = None
+    if schema.get("type") == "array":
+        keyword = "maxItems"
+    elif schema.get("type") == "object" and schema.get("additionalProperties") is not None:
+        keyword = "maxProperties"
+    if keyword is None:
+        return 1
+    return None if schema.get(keyword) is None else max(int(schema[keyword]), 0)
+
+
+def _exceeds(name: str, cost: int, limit: int) -> str:
+    factor = float(cost) / float(limit)
+    shown = "more than 100x" if factor > 100 else f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return (
+        f"{name} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, and"
+        " maxLength where arrays, maps, and strings are declared)"
+    )
