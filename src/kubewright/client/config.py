@@ -29,6 +29,8 @@ from urllib.parse import quote, urlsplit
 
 from kubewright._version import __version__
 
+from .der import not_after
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
@@ -187,10 +189,8 @@ class ClientConfig:
         """Until when the client certificate is valid, in UTC; None if there is none, or it cannot be read."""
         if self.client_cert_data is None:
             return None
-        from cryptography import x509
-
         try:
-            return x509.load_pem_x509_certificate(self.client_cert_data).not_valid_after_utc
+            return not_after(self.client_cert_data)
         except ValueError:
             return None
 
