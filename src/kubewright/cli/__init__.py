@@ -2,4 +2,4 @@
 
 __all__ = ["main"]
 
-from .app import main
+from .main import main

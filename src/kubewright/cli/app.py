@@ -11,9 +11,7 @@ from typing import Annotated
 
 import typer
 
-from .failure import one_line_errors
-
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 app = typer.Typer(
     name="kubewright",
@@ -35,12 +33,6 @@ Kubeconfig = Annotated[
 ]
 
 
-def main() -> None:
-    """Entry point of the `kubewright` command."""
-    with one_line_errors():
-        app()
-
-
 @app.command()
 def version() -> None:
     """Print the version."""
@@ -49,71 +41,12 @@ def version() -> None:
     print(__version__)
 
 
-@app.command()
-def run(
-    target: Target,
-    kubeconfig: Kubeconfig = None,
-    context: Annotated[str | None, typer.Option(help="The context of the kubeconfig.")] = None,
-    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Watch this namespace only.")] = None,
-    install_crds: Annotated[
-        bool, typer.Option("--install-crds/--no-install-crds", help="Apply the operator's CRDs first.")
-    ] = True,
-    leader_elect: Annotated[
-        bool | None,
-        typer.Option(
-            "--leader-elect/--no-leader-elect",
-            help="Of several such processes one works at a time; as the operator says unless given.",
-        ),
-    ] = None,
-    leader_elect_resource_name: Annotated[
-        str | None, typer.Option(help="The Lease; named as the operator unless given.")
-    ] = None,
-    leader_elect_resource_namespace: Annotated[
-        str | None, typer.Option(help="The Lease's namespace; that of the configuration unless given.")
-    ] = None,
-    leader_elect_lease_duration: Annotated[
-        str | None, typer.Option(help="How long the others wait after a renewal; 15s.")
-    ] = None,
-    leader_elect_renew_deadline: Annotated[
-        str | None, typer.Option(help="How long a leader that cannot renew goes on; 10s.")
-    ] = None,
-    leader_elect_retry_period: Annotated[str | None, typer.Option(help="Between two tries; 2s.")] = None,
-    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
-    log_format: Annotated[str, typer.Option(help="text or json.")] = "text",
-) -> None:
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
+def run(context: typer.Context) -> None:
     """Run an operator until SIGTERM or Ctrl-C."""
-    from kubewright.client import ClientConfig
+    from .run import run as run_operator
 
-    from .election import with_election
-    from .load import load_operator
-    from .logs import configure
-
-    configure(
-        _choice("--log-level", log_level, "debug", "info", "warning", "error"),
-        _choice("--log-format", log_format, "text", "json"),
-    )
-    operator = load_operator(target, namespace=namespace)
-    if namespace is not None:
-        operator = operator.with_namespace(namespace)
-    operator = with_election(
-        operator,
-        leader_elect,
-        name=leader_elect_resource_name,
-        namespace=leader_elect_resource_namespace,
-        lease_duration=leader_elect_lease_duration,
-        renew_deadline=leader_elect_renew_deadline,
-        retry_period=leader_elect_retry_period,
-    )
-    config = ClientConfig.load(kubeconfig, context)
-    for warning in config.warnings():
-        print(f"warning: {warning}", file=sys.stderr)
-    operator.run(config=config, install=install_crds)
-
-
-def _choice(option: str, value: str, *known: str) -> str:
-    if value.lower() not in known:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(known)}", param_hint=option)
-    return value.lower()
+    run_operator(context.args)
 
 
 @manifests.command("crd")

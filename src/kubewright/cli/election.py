@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import typer
-
 from kubewright.manager import LeaderElection
 from kubewright.model import Duration
 from kubewright.operator import Operator
 
-__all__ = ["with_election"]
+__all__ = ["BadFlag", "with_election"]
 
 _PREFIX = "--leader-elect"
+
+
+class BadFlag(ValueError):
+    """A flag that cannot be read, or does not go with the others."""
 
 
 def with_election(
@@ -29,7 +31,7 @@ def with_election(
     """The operator as the flags say; what they leave out is as the operator says. `elect` None: whether, too.
 
     Raises:
-        typer.BadParameter: a duration cannot be read, or the numbers do not go together.
+        BadFlag: a duration cannot be read, or the numbers do not go together.
     """
     given: dict[str, Any] = {
         "name": name,
@@ -43,14 +45,12 @@ def with_election(
         return operator.with_leader_election(None)
     if elect is None and operator.leader_election is None:
         if given:
-            raise typer.BadParameter(
-                "says how to elect, but the operator does not: add --leader-elect", param_hint=_PREFIX
-            )
+            raise BadFlag(f"{_PREFIX}-*: say how to elect, but the operator does not: add {_PREFIX}")
         return operator
     try:
         return operator.with_leader_election(replace(operator.leader_election or LeaderElection(), **given))
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=_PREFIX) from None
+        raise BadFlag(f"{_PREFIX}-*: {error}") from None
 
 
 def _seconds(flag: str, text: str | None) -> float | None:
@@ -59,4 +59,4 @@ def _seconds(flag: str, text: str | None) -> float | None:
     try:
         return Duration(text).seconds
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=f"{_PREFIX}-{flag}") from None
+        raise BadFlag(f"{_PREFIX}-{flag}: {error}") from None

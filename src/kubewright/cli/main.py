@@ -1,0 +1,22 @@
+"""The entry point: which reader of arguments a command line is for (see `run`)."""
+
+from __future__ import annotations
+
+import sys
+
+from .failure import one_line_errors
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Entry point of the `kubewright` command."""
+    with one_line_errors():
+        if sys.argv[1:2] == ["run"]:
+            from .run import run
+
+            run(sys.argv[2:])
+        else:
+            from .app import app
+
+            app()
