@@ -179,13 +179,15 @@ def _fixed(value: Any, precision: int) -> str:
 
 def _scientific(value: Any, precision: int) -> str:
     number = _number(value, "scientific")
+    # The server takes the precision for a width: there are always six digits.
+    width = precision if precision >= 0 else 6
     special = _not_finite(number)
     if special is not None:
-        return special
-    mantissa, _, exponent = f"{number:.{precision if precision >= 0 else 6}e}".partition("e")
+        return special.rjust(width)
+    mantissa, _, exponent = f"{number:.6e}".partition("e")
     power = int(exponent)
     shown = f"{'-' if power < 0 else ''}{abs(power):02d}".translate(_SUPERSCRIPT)
-    return f"{mantissa}\u00d710{shown}"
+    return f"{mantissa}\u00d710{shown}".rjust(width)
 
 
 def _binary(value: Any, _: int) -> str:

@@ -53,7 +53,11 @@ def equals(one: Any, other: Any) -> bool:
     if kind in _ATOMS:
         if kind is other_kind:
             return bool(one == other)
-        return kind in _NUMBERS and other_kind in _NUMBERS and bool(one == other)
+        if kind not in _NUMBERS or other_kind not in _NUMBERS:
+            return False
+        if kind is float or other_kind is float:
+            return float(one) == float(other)
+        return bool(one == other)
     if isinstance(one, list):
         return isinstance(other, list) and _lists_equal(one, other)
     if isinstance(one, dict):
@@ -103,6 +107,9 @@ def compare(one: Any, other: Any) -> int:
     if kind in _NUMBERS and other_kind in _NUMBERS:
         if one != one or other != other:
             raise EvaluationError("NaN values cannot be ordered")
+        if kind is not other_kind and (kind is float or other_kind is float):
+            # The server compares as doubles, which takes some large integers for equal.
+            one, other = float(one), float(other)
     elif kind is not other_kind or kind not in _ORDERED:
         raise no_overload()
     return -1 if one < other else int(one > other)
@@ -308,6 +315,8 @@ def index_list(items: list[Any], place: Any) -> Any:
 
 
 def index_map(entries: dict[Any, Any], key: Any) -> Any:
+    if key is None:
+        raise EvaluationError("invalid qualifier type: types.Null")
     try:
         return entries[encode_key(key)]
     except KeyError:

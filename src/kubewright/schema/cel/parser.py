@@ -229,7 +229,7 @@ class _Parser:
             optional = self.accept("?") is not None
             name = self.token
             if name.kind == "ESC_IDENTIFIER":
-                self.fail(f"unsupported syntax: '{name.text}'", name.offset)
+                name = Token("IDENTIFIER", name.text[1:-1], name.offset)
             if name.kind in ("true", "false", "null", "in"):
                 self.fail(f"Syntax error: mismatched input '{name.text}' expecting IDENTIFIER", name.offset)
             if name.kind != "IDENTIFIER":

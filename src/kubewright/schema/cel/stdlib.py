@@ -14,7 +14,7 @@ from . import convert, ops
 from .clock import part
 from .errors import EvaluationError
 from .signatures import Library, parse_type
-from .types import DYN, NULL, type_of_type
+from .types import NULL, type_of_type
 from .values import Duration, Optional, TypeValue
 
 __all__ = ["MATCHES", "OPTIONALS", "STANDARD"]
@@ -30,7 +30,6 @@ _TYPE_NAMES: Final = {
 for _name, _text in _TYPE_NAMES.items():
     STANDARD.constants[_name] = (type_of_type(parse_type(_text)), TypeValue(_name))
 STANDARD.constants["null_type"] = (type_of_type(NULL), TypeValue("null_type"))
-STANDARD.constants["dyn"] = (type_of_type(DYN), TypeValue("dyn"))
 OPTIONALS.constants["optional_type"] = (type_of_type(parse_type("optional(V)")), TypeValue("optional_type"))
 
 
