@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from . import schemas
 from .cel import cel
 
 __all__ = ["app"]
@@ -28,6 +29,7 @@ cluster = typer.Typer(help="A real Kubernetes on this machine, without container
 app.add_typer(manifests, name="manifests")
 app.add_typer(generate, name="generate")
 app.add_typer(cluster, name="cluster")
+schemas.add_to(app)
 app.add_typer(cel, name="cel")
 
 Target = Annotated[str, typer.Argument(help="A file (web.py), a module (package.web), or either with ':attribute'.")]

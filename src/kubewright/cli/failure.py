@@ -22,6 +22,7 @@ def _expected() -> tuple[type[BaseException], ...]:
     from kubewright.manager import CacheNotSynced
     from kubewright.model import DecodeError
     from kubewright.schema import SchemaError
+    from kubewright.schema.compat import DiffError
     from kubewright.testing import ControlPlaneError
 
     from .load import LoadError
@@ -34,6 +35,7 @@ def _expected() -> tuple[type[BaseException], ...]:
         CrdConflict,
         CrdNotReady,
         DecodeError,
+        DiffError,
         GenerateError,
         InvalidRequest,
         LoadError,

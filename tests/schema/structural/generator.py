@@ -2,6 +2,7 @@
 
 A `Generator` is driven by one `random.Random`: a seed is a case.
 """
+# ruff: noqa: E501 - tables are read by their lines
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import broken_crds
 import pytest
 from broken_crds import GROUP, good, made
 
-import broken_crds
 from kubewright.schema import to_yaml
 from kubewright.schema.checking import Report, validate
 
@@ -53,8 +53,8 @@ def test_an_error_has_its_line(tmp_path: Path, crd: Path) -> None:
     assert not report.is_valid
     (line, counts) = report.lines()
     assert line == (
-        f"{tmp_path}/a.yaml:10: Widget a: spec.ports[0].port: Invalid value: \"string\": spec.ports[0].port in body must be"
-        ' of type integer: "string"'
+        f'{tmp_path}/a.yaml:10: Widget a: spec.ports[0].port: Invalid value: "string": spec.ports[0].port in body'
+        ' must be of type integer: "string"'
     )
     assert counts == "0 valid, 1 invalid"
 

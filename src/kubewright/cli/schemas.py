@@ -1,0 +1,99 @@
+"""Commands on schemas and manifests: validate, diff, convert. No cluster is asked.
+
+kubewright validate [--crd FILE|DIR]... FILE|DIR...     exit 1: something is invalid
+kubewright diff OLD NEW                                 exit 1: something breaks
+kubewright convert crd FILE...                          exit 1: something could not be converted
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["add_to"]
+
+Output = Annotated[str, typer.Option("--output", "-o", help="text or json.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command("validate")(validate)
+    app.command("diff")(diff)
+    convert = typer.Typer(help="Manifests of old APIs to those of today.", no_args_is_help=True)
+    convert.command("crd")(convert_crd)
+    app.add_typer(convert, name="convert")
+
+
+def _is_json(output: str) -> bool:
+    if output not in ("text", "json"):
+        raise typer.BadParameter(f"{output!r} is not one of text, json", param_hint="--output")
+    return output == "json"
+
+
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Manifests, folders of them, or - for standard input.")],
+    crd: Annotated[
+        list[Path] | None, typer.Option("--crd", help="A file or folder with CRDs of the kinds; may be repeated.")
+    ] = None,
+    output: Output = "text",
+    show: Annotated[bool, typer.Option("--show", help="Print the objects as they would be stored.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict/--no-strict", help="Whether unknown fields are errors, as kubectl has it.")
+    ] = True,
+) -> None:
+    """Check custom resources and CRDs as an API server would. Exit code 1 if one is invalid."""
+    from kubewright.schema import to_yaml
+    from kubewright.schema.checking import validate as check
+
+    as_json = _is_json(output)
+    report = check(files, crds=crd or (), strict=strict)
+    objects = [finding.object for finding in report.findings if finding.object is not None]
+    if as_json:
+        print(json.dumps(report.as_json() | ({"stored": objects} if show else {}), indent=2, ensure_ascii=False))
+    elif show:
+        print(to_yaml(*objects), end="")
+        for line in report.lines():
+            print(line, file=sys.stderr)
+    else:
+        for line in report.lines():
+            print(line)
+    raise typer.Exit(0 if report.is_valid else 1)
+
+
+def diff(
+    old: Annotated[Path, typer.Argument(help="A file or folder with the CRDs as they are.")],
+    new: Annotated[Path, typer.Argument(help="A file or folder with the CRDs as they are to be.")],
+    output: Output = "text",
+) -> None:
+    """Tell what a change of CRDs breaks, for whom and how. Exit code 1 if anything does, 0 otherwise."""
+    from kubewright.schema.compat import diff_files
+
+    as_json = _is_json(output)
+    report = diff_files(old, new)
+    if as_json:
+        print(json.dumps(report.as_json(), indent=2, ensure_ascii=False))
+    else:
+        for line in report.lines():
+            print(line)
+    raise typer.Exit(1 if report.is_breaking else 0)
+
+
+def convert_crd(
+    files: Annotated[list[Path], typer.Argument(help="Manifests with apiextensions.k8s.io/v1beta1 CRDs, or -.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+) -> None:
+    """Convert CRDs of apiextensions.k8s.io/v1beta1 to v1. What had to be assumed is told on standard error."""
+    from kubewright.schema.compat import convert_files
+
+    text, notes, is_complete = convert_files(files)
+    for note in notes:
+        print(note, file=sys.stderr)
+    if output is None:
+        print(text, end="")
+    else:
+        output.write_text(text, encoding="utf-8", newline="\n")
+    raise typer.Exit(0 if is_complete else 1)
