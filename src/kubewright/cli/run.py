@@ -7,9 +7,13 @@ months, and typer with what it imports (pydantic among it) would cost it 11 MiB 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from .layers import parse
+from .serving import add_options
 
 __all__ = ["run"]
 
@@ -21,13 +25,14 @@ def run(arguments: Sequence[str]) -> None:
         LoadError, ConfigError, and what `Operator.run` raises.
     """
     parser = _parser()
-    given = parser.parse_args(arguments)
+    given = parse(parser, arguments, os.environ)
 
     from kubewright.client import ClientConfig
 
     from .election import BadFlag, with_election
     from .load import load_operator
     from .logs import configure
+    from .serving import with_serving
 
     configure(given.log_level, given.log_format)
     operator = load_operator(given.target, namespace=given.namespace)
@@ -43,7 +48,8 @@ def run(arguments: Sequence[str]) -> None:
             renew_deadline=given.leader_elect_renew_deadline,
             retry_period=given.leader_elect_retry_period,
         )
-    except BadFlag as error:
+        operator = with_serving(operator, given)
+    except (BadFlag, ValueError) as error:
         parser.error(str(error))
     config = ClientConfig.load(given.kubeconfig, given.context)
     for warning in config.warnings():
@@ -53,7 +59,11 @@ def run(arguments: Sequence[str]) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="kubewright run", description="Run an operator until SIGTERM or Ctrl-C.", allow_abbrev=False
+        prog="kubewright run",
+        description="Run an operator until SIGTERM or Ctrl-C.",
+        epilog="Every option may also be said by the environment (KUBEWRIGHT_LOG_LEVEL for --log-level) and by a file "
+        "(log-level: debug). Flags come before the environment, the environment before the file.",
+        allow_abbrev=False,
     )
     option = parser.add_argument
     option("target", help="a file (web.py), a module (package.web), or either with ':attribute'")
@@ -70,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     option("--leader-elect-lease-duration", help="how long the others wait after a renewal; 15s")
     option("--leader-elect-renew-deadline", help="how long a leader that cannot renew goes on; 10s")
     option("--leader-elect-retry-period", help="between two tries; 2s")
+    add_options(parser)
     levels = ("debug", "info", "warning", "error")
     option("--log-level", type=str.lower, default="info", choices=levels, help="the least that is logged; info")
     option("--log-format", type=str.lower, default="text", choices=("text", "json"), help="of log lines; text")

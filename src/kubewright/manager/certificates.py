@@ -32,7 +32,7 @@ LOOK_SECONDS = 1.0
 OWN_DAYS = 365
 
 
-class CertificateError(Exception):
+class CertificateError(OSError):
     """A certificate cannot be used. The message names the files and the cure."""
 
 
