@@ -160,14 +160,14 @@ def _equality(gen: Generator, node: Call) -> ast.expr:
     if left_type == right_type and left_type.kind in _TEXT:
         left, right = gen.keep(left), gen.keep(right)
         gen.globals["smaller"] = _smaller
-        gen.charge_by(call("smaller", left, right))
+        gen.charge_call(call("smaller", left, right))
         return compare(left, operator, right)
     left, right = gen.keep(left), gen.keep(right)
     result = gen.name()
     gen.globals["equals"] = ops.equals
     gen.globals["smaller_of"] = _smaller_of
     gen.block.statements.append(assign(result, call("equals", left, right)))
-    gen.charge_by(call("smaller_of", left, right))
+    gen.charge_call(call("smaller_of", left, right))
     return ast.UnaryOp(ast.Not(), load(result)) if negative else load(result)
 
 
@@ -196,7 +196,7 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         return call("in_map", value, entries)
     if node.overloads == ("in_list",):
         entries = gen.keep(entries)
-        gen.charge_by(call("len", entries))
+        gen.charge_call(call("len", entries))
         kind = range_node.type.params[0].kind if range_node.type.params else "dyn"
         if kind in ("string", "int") and value_node.type.kind == kind:
             return compare(value, ast.In(), entries)
@@ -219,7 +219,7 @@ def _comparison(gen: Generator, node: Call) -> ast.expr:
     if node.args[0].type.kind in _TEXT:
         left, right = gen.keep(left), gen.keep(right)
         gen.globals["smaller"] = _smaller
-        gen.charge_by(call("smaller", left, right))
+        gen.charge_call(call("smaller", left, right))
     else:
         gen.charge(1)
     return compare(left, _COMPARE[node.function](), right)
@@ -251,7 +251,7 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     gen.block.statements.append(assign(result, call(name, *args)))
     cost_name = f"c_{overload.id}".replace(".", "_").replace("@", "_")
     gen.globals[cost_name] = cost
-    gen.charge_by(call(cost_name, ast.Tuple(args, ast.Load()), load(result)))
+    gen.charge_call(call(cost_name, ast.Tuple(args, ast.Load()), load(result)))
     return load(result)
 
 
@@ -261,5 +261,5 @@ def _dispatched(gen: Generator, node: Call, values: list[ast.expr]) -> ast.expr:
     gen.globals[name] = Dispatch(node.function, overloads, gen.costs)
     pair = ast.Tuple([ast.Name(result, ast.Store()), ast.Name(cost, ast.Store())], ast.Store())
     gen.block.statements.append(ast.Assign([pair], call(name, *values)))
-    gen.charge_by(load(cost))
+    gen.charge_call(load(cost))
     return load(result)

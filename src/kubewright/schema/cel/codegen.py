@@ -152,6 +152,11 @@ class Generator:
     def charge(self, cost: int) -> None:
         self.block.pending += cost
 
+    def charge_call(self, cost: ast.expr) -> None:
+        """The cost of a call that depends on its operands: 1 at once, which also a failing one costs, then the rest."""
+        self.charge(1)
+        self.charge_by(ast.BinOp(cost, ast.Sub(), const(1)))
+
     def charge_by(self, cost: ast.expr) -> None:
         self.block.statements.append(ast.AugAssign(store("cost"), ast.Add(), cost))
 

@@ -230,8 +230,12 @@ class _Parser:
             name = self.token
             if name.kind == "ESC_IDENTIFIER":
                 name = Token("IDENTIFIER", name.text[1:-1], name.offset)
-            if name.kind in ("true", "false", "null", "in"):
+            if name.kind in ("true", "false", "null"):
                 self.fail(f"Syntax error: mismatched input '{name.text}' expecting IDENTIFIER", name.offset)
+            if name.kind == "in":
+                # Goes on as if the field was missing, with `in` as the operator.
+                self.problems.add(name.offset, "Syntax error: no viable alternative at input '.in'")
+                break
             if name.kind != "IDENTIFIER":
                 self.fail(f"Syntax error: no viable alternative at input '.{_shown(name)}'", name.offset)
             self.next()

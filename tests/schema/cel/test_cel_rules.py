@@ -1,0 +1,115 @@
+"""The table of rules, evaluated here. `test_cel_control_plane` asks a real API server the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from cel_rules import CHANGES, PROPERTIES, TABLE, WRONG, as_rule
+
+from kubewright.schema.cel.rule_checks import check_schema_rules
+from kubewright.schema.cel.rules import Rules, check_rules
+
+
+def schema_with(*rules: str | dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": PROPERTIES,
+        "x-kubernetes-validations": [as_rule(rule) for rule in rules],
+    }
+
+
+@pytest.mark.parametrize(("rule", "good", "bad"), TABLE, ids=[str(as_rule(row[0])["rule"]) for row in TABLE])
+def test_a_rule_of_the_table_accepts_and_refuses(rule: Any, good: dict[str, Any], bad: dict[str, Any]) -> None:
+    schema = schema_with(rule)
+    assert check_schema_rules(schema) == []
+    assert check_rules(schema, good) == []
+    assert len(check_rules(schema, bad)) == 1
+
+
+@pytest.mark.parametrize("rule", WRONG, ids=[str(as_rule(row)["rule"]) for row in WRONG])
+def test_a_wrong_rule_is_refused_before_any_object(rule: Any) -> None:
+    assert check_schema_rules(schema_with(rule))
+
+
+@pytest.mark.parametrize(("rule", "old", "good", "bad"), CHANGES, ids=[str(as_rule(row[0])["rule"]) for row in CHANGES])
+def test_a_transition_rule_looks_at_changes_only(rule: Any, old: Any, good: Any, bad: Any) -> None:
+    rules = Rules(schema_with(rule))
+    assert rules.evaluate(bad) == []
+    assert rules.evaluate(good, old) == []
+    assert len(rules.evaluate(bad, old)) == 1
+
+
+def test_replicas_are_required_unless_scaling_is_automatic() -> None:
+    rule = {
+        "rule": "has(self.replicas) || (has(self.autoScale) && self.autoScale)",
+        "message": "replicas is required unless autoScale is true",
+        "fieldPath": ".replicas",
+        "reason": "FieldValueRequired",
+    }
+    schema = {"type": "object", "properties": {"spec": schema_with(rule)}}
+    (error,) = check_rules(schema, {"spec": {}})
+    assert str(error) == "spec.replicas: Required value: replicas is required unless autoScale is true"
+
+
+def test_parents_are_checked_before_children_and_lists_by_index() -> None:
+    item = {"type": "integer", "x-kubernetes-validations": [{"rule": "self > 0"}]}
+    schema = {
+        "type": "object",
+        "properties": {"items": {"type": "array", "items": item}},
+        "x-kubernetes-validations": [{"rule": "size(self.items) < 2"}],
+    }
+    assert [str(error) for error in check_rules(schema, {"items": [1, 0]})] == [
+        "<nil>: Invalid value: failed rule: size(self.items) < 2",
+        "items[1]: Invalid value: 0: failed rule: self > 0",
+    ]
+
+
+def test_items_of_a_list_of_type_map_are_compared_with_their_old_selves() -> None:
+    port = {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= oldSelf"}]}
+    items = {"type": "object", "properties": {"name": {"type": "string"}, "port": port}}
+    ports = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
+    schema = {"type": "object", "properties": {"ports": ports}}
+    old = {"ports": [{"name": "a", "port": 5}, {"name": "b", "port": 7}]}
+    new = {"ports": [{"name": "c", "port": 1}, {"name": "b", "port": 6}, {"name": "a", "port": 5}]}
+    assert [error.field for error in check_rules(schema, new, old)] == ["ports[1].port"]
+
+
+def test_a_rule_over_the_whole_object_sees_its_names() -> None:
+    schema = {"type": "object", "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('a')"}]}
+    assert check_rules(schema, {"metadata": {"name": "abc"}}) == []
+    assert len(check_rules(schema, {"metadata": {"name": "xyz"}})) == 1
+
+
+def test_the_budget_of_an_object_ends_the_evaluation() -> None:
+    rule = {"rule": "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"}
+    inner = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}}}
+    inner["x-kubernetes-validations"] = [rule]
+    schema = {"type": "object", "properties": {"all": {"type": "array", "items": inner}}}
+    errors = check_rules(schema, {"all": [{"l": [1] * 40}] * 100})
+    assert [str(error) for error in errors] == [
+        'all[14]: Invalid value: "object": validation failed due to running out of cost budget, no further validation'
+        " rules will be run"
+    ] or "cost budget" in str(errors[-1])
+
+
+def test_a_call_that_costs_too_much_is_ended() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"l": {"type": "array", "items": {"type": "integer"}}},
+        "x-kubernetes-validations": [{"rule": "self.l.all(x, self.l.all(y, self.l.all(z, x + y + z >= 0)))"}],
+    }
+    (error,) = check_rules(schema, {"l": [1] * 200})
+    assert "operation cancelled: actual cost limit exceeded" in str(error)
+
+
+def test_an_unbounded_rule_is_told_to_add_bounds() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"l": {"type": "array", "items": {"type": "string"}}},
+        "x-kubernetes-validations": [{"rule": "self.l.all(x, self.l.all(y, x == y))"}],
+    }
+    errors = check_schema_rules(schema)
+    assert "estimated rule cost exceeds budget by factor of more than 100x" in str(errors[0])
+    schema["properties"]["l"] = {"type": "array", "maxItems": 5, "items": {"type": "string", "maxLength": 10}}
+    assert check_schema_rules(schema) == []
