@@ -44,6 +44,8 @@ class _Applied(msgspec.Struct):
 class AppliedMemory:
     """What was applied to each child, and what came of it. One entry per child; `forget` it with the child."""
 
+    __slots__ = ("_applied",)
+
     def __init__(self) -> None:
         self._applied: dict[Hashable, _Applied] = {}
 

@@ -86,6 +86,7 @@ class Reconciler:
         self._clock = clock
         self._events = events
         self._status_at = "status" if info_of(self._kind).status else None
+        self._in_threads = [each for each in (bound.reconcile, bound.finalize) if not _is_async(each)]
 
     async def run(self, key: Key, this: Pass) -> Result:
         """One pass over the object named `key`.
@@ -111,11 +112,15 @@ class Reconciler:
             if held is None:
                 return done
             obj = held
-        ctx = self._context(obj, key, this)
+        applied = self._applied.get(key) or AppliedMemory()
+        ctx = self._context(obj, applied, this)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
         draft = StatusDraft(obj)
         try:
-            result = await self._call(function, obj, ctx)
+            try:
+                result = await self._call(function, obj, ctx)
+            finally:
+                self._remember(key, applied)
         except Exception as error:
             await self._write_status_after(error, obj, draft)
             raise
@@ -131,13 +136,20 @@ class Reconciler:
             return done
         return result
 
-    def _context(self, obj: Object, key: Key, this: Pass) -> Context:
+    def _remember(self, key: Key, applied: AppliedMemory) -> None:
+        """Keep what was applied; nothing for the many objects that have no children."""
+        if applied:
+            self._applied[key] = applied
+        else:
+            self._applied.pop(key, None)
+
+    def _context(self, obj: Object, applied: AppliedMemory, this: Pass) -> Context:
         deadline = self._spec.deadline_seconds
         return Context(
             obj=obj,
             client=self._client,
             reads=self._reads,
-            applied=self._applied.setdefault(key, AppliedMemory()),
+            applied=applied,
             log=logging.LoggerAdapter(
                 self._logger,
                 {"namespace": obj.metadata.namespace, "object": obj.metadata.name, "controller": self._spec.name},
@@ -154,14 +166,17 @@ class Reconciler:
     async def _call(self, function: Any, obj: Object, ctx: Context) -> Result:
         seconds = self._spec.deadline_seconds
         try:
-            async with asyncio.timeout(seconds) as limit:
+            if seconds is None:
                 return await self._invoke(function, obj, ctx)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise DeadlineExceeded(
-                f"{self._spec.name}: the reconcile did not end within deadline_seconds={seconds:g}"
-            ) from None
+            try:
+                async with asyncio.timeout(seconds) as limit:
+                    return await self._invoke(function, obj, ctx)
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                raise DeadlineExceeded(
+                    f"{self._spec.name}: the reconcile did not end within deadline_seconds={seconds:g}"
+                ) from None
         except asyncio.CancelledError as error:
             me = asyncio.current_task()
             if me is None or me.cancelling():
@@ -169,10 +184,10 @@ class Reconciler:
             raise RuntimeError(f"{self._spec.name}: something that the reconcile waited for was cancelled") from error
 
     async def _invoke(self, function: Any, obj: Object, ctx: Context) -> Result:
-        if _is_async(function):
-            outcome = await function(obj, ctx)
-        else:
+        if function in self._in_threads:
             outcome = await run_in_thread(function, obj, ctx, self._executor)
+        else:
+            outcome = await function(obj, ctx)
         if outcome is None:
             return done
         if isinstance(outcome, Result):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
 
 import msgspec
@@ -47,7 +48,7 @@ class ScaleInfo(msgspec.Struct, frozen=True):
     label_selector_path: str | None = None
 
 
-class ResourceInfo(msgspec.Struct, frozen=True):
+class ResourceInfo(msgspec.Struct, frozen=True, dict=True):
     """What is known of a kind. `plural` is empty when only the server knows it (see the client's discovery)."""
 
     group: str
@@ -71,7 +72,7 @@ class ResourceInfo(msgspec.Struct, frozen=True):
     def api_version(self) -> str:
         return join_api_version(self.group, self.version)
 
-    @property
+    @cached_property
     def gvk(self) -> GroupVersionKind:
         return GroupVersionKind(self.group, self.version, self.kind)
 
