@@ -122,6 +122,7 @@ def causes_of(answer: dict[str, Any]) -> Counter[tuple[str, str, str]]:
 
 
 def compare(ours: Outcome, code: int, answer: dict[str, Any]) -> Difference | None:
+    """The first thing that differs."""
     if code == 400:
         return None if ours.undecodable == answer["message"] else Difference("undecodable", ours, answer["message"])
     if ours.undecodable:
@@ -159,6 +160,7 @@ def _numbers(value: Any) -> Any:
 
 
 def create(served: Served, spec: Any) -> Difference | None:
+    """A create of one object."""
     body = served.object(spec)
     ours = served.version.create(body)
     code, answer = served.send("POST", f"{served.path}?dryRun=All&fieldValidation=Ignore", body)
@@ -172,6 +174,7 @@ def create(served: Served, spec: Any) -> Difference | None:
 
 
 def update(served: Served, old: Any, new: Any) -> Difference | None:
+    """An update of an object that was made through the version that keeps everything."""
     first = served.object(old, "v1")
     first["metadata"]["name"] = f"o{uuid.uuid4().hex[:10]}"
     code, answer = served.send("POST", served.loose, first)
