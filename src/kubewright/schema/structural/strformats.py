@@ -21,7 +21,7 @@ __all__ = ["FORMATS"]
 _A: Final = re.ASCII
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", _A)
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})([^\n][0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))", _A)
-_GO_DURATION: Final = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", _A)
+_GO_DURATION: Final = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", _A)
 _LOOSE_DURATION: Final = re.compile(r"([0-9]+)[ \t\n\f\r]*([A-Za-zµ]+)")
 _UNITS: Final = (
     ("ns", "nano"),
@@ -58,8 +58,10 @@ _USER: Final = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", _A)
 _ATOM: Final = r"(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]|[^\x00-\x7f])+"
 _LOCAL: Final = rf'(?:{_ATOM}(?:\.{_ATOM})*|"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*")'
 _DOMAIN: Final = rf"(?:{_ATOM}(?:\.{_ATOM})*|\[[^\[\]\\\x00-\x20]+\])"
+_WORD: Final = rf'(?:{_ATOM}|"(?:[^"\\]|\\.)*")'
+# What separates words is not optional, so that a long word can be read in one way only.
 _EMAIL: Final = re.compile(
-    rf"[ \t]*(?:{_LOCAL}@{_DOMAIN}|(?:(?:{_ATOM}|\"(?:[^\"\\]|\\.)*\")[ \t.]*)*<{_LOCAL}@{_DOMAIN}>)[ \t]*"
+    rf"[ \t]*(?:{_LOCAL}@{_DOMAIN}|(?:{_WORD}(?:[ \t.]+{_WORD})*[ \t.]*)?<{_LOCAL}@{_DOMAIN}>)[ \t]*"
 )
 _LONGEST_HOST: Final = 255
 _LONGEST_LABEL: Final = 63
@@ -100,7 +102,7 @@ def _duration(text: str) -> bool:
         return True
     found = False
     for number, unit in _LOOSE_DURATION.findall(text):
-        if int(number) >= 2**63:
+        if not _at_most(number, 2**63 - 1):
             return False
         small = unit.lower()
         found = found or any(small in names or small.startswith(names[-1]) for names in _UNITS)
@@ -113,12 +115,20 @@ _NANOSECONDS: Final = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 
 def _fits_duration(text: str) -> bool:
     total = 0
     for whole, unit in re.findall(r"([0-9]*)(?:\.[0-9]*)?([a-zµμ]+)", text):
+        if not _at_most(whole, 2**63 - 1):
+            return False
         total += int(whole or 0) * _NANOSECONDS[unit.replace("µ", "u").replace("μ", "u")]
     return total < 2**63
 
 
+def _at_most(digits: str, most: int) -> bool:
+    """Whether a number is small enough. Python refuses to read one of thousands of digits."""
+    digits = digits.lstrip("0")
+    return len(digits) <= len(str(most)) and int(digits or 0) <= most
+
+
 def _v4(text: str) -> bool:
-    return _DOTTED.fullmatch(text) is not None and all(int(part) <= 255 for part in text.split("."))
+    return _DOTTED.fullmatch(text) is not None and all(_at_most(part, 255) for part in text.split("."))
 
 
 def _v6(text: str, *, loose: bool = False) -> bool:
@@ -143,7 +153,7 @@ def _cidr(text: str) -> bool:
     if not slash or not bits.isascii() or not bits.isdigit():
         return False
     most = 32 if _v4(address) else 128 if _v6(address, loose=True) else -1
-    return int(bits) <= most
+    return most > 0 and _at_most(bits, most)
 
 
 def _mac(text: str) -> bool:
