@@ -15,7 +15,7 @@ from .errors import CompileError, EvaluationError
 from .estimate import estimate
 from .nodes import Call, Fold, Ident, ListNode, MapNode, Node, Select, StructNode
 from .program import Program, ProgramError, compile  # noqa: A004
-from .schema_types import SchemaType
+from .schema_types import SchemaType, schema_type
 from .sizes import Range
 from .types import optional_of
 
@@ -91,6 +91,8 @@ def compile_rules(
     Args:
         is_new: by what a server lets into new objects, not by all that it can run.
     """
+    # Types are named from the place of the rule, which errors show.
+    schema = schema_type(schema.schema) or schema
     base = kubernetes.new() if is_new else kubernetes.stored()
     objects = schema.objects()
     plain = base.extend(variables={"self": schema.type, "oldSelf": schema.type}, objects=objects)

@@ -9,6 +9,7 @@ Rule: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, c
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,6 +23,29 @@ __all__ = ["CRD_LIMIT", "RULE_LIMIT", "check_schema_rules"]
 RULE_LIMIT: Final = 10_000_000
 CRD_LIMIT: Final = 100_000_000
 _SHOWN_RULES: Final = 4
+
+
+class _RuleError(FieldError, frozen=True):
+    """An error whose value is a whole rule, which a server shows as its own structure."""
+
+    @property
+    def body(self) -> str:
+        return f"Invalid value: {self.value}: {self.detail}"
+
+
+def _shown(rule: Mapping[str, Any]) -> str:
+    fields = {
+        "Rule": rule.get("rule") or "",
+        "Message": rule.get("message") or "",
+        "MessageExpression": rule.get("messageExpression") or "",
+        "Reason": rule.get("reason"),
+        "FieldPath": rule.get("fieldPath") or "",
+        "OptionalOldSelf": rule.get("optionalOldSelf"),
+    }
+    text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
+    for char in "<>&\u2028\u2029":
+        text = text.replace(char, f"\\u{ord(char):04x}")
+    return text
 
 
 def check_schema_rules(schema: Mapping[str, Any], path: str = "openAPIV3Schema") -> list[FieldError]:
@@ -90,10 +114,10 @@ class _Check:
         cost = min(rule.max_cost * repeats, LARGEST)
         self.limit(f"{path}.rule", "estimated rule cost", cost)
         if rule.error:
-            self.errors.append(FieldError("FieldValueInvalid", f"{path}.rule", rule.rule, rule.error))
+            self.errors.append(_RuleError("FieldValueInvalid", f"{path}.rule", _shown(rule.rule), rule.error))
         if rule.message_error:
             where = f"{path}.messageExpression"
-            self.errors.append(FieldError("FieldValueInvalid", where, rule.rule, rule.message_error))
+            self.errors.append(_RuleError("FieldValueInvalid", where, _shown(rule.rule), rule.message_error))
         elif rule.message is not None:
             self.limit(f"{path}.messageExpression", "estimated messageExpression cost", rule.message_cost)
         if rule.uses_old and uncorrelated:

@@ -1,0 +1,123 @@
+"""The tables of rules on a real API server: the same verdicts, texts, paths, reasons and values as here.
+
+Many rules go into one CRD: each is a field `r<n>` whose schema has it, so that one create or update of an object
+answers for all of them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cel_rules import CHANGES, PROPERTIES, TABLE, WRONG, as_rule
+
+from kubewright.schema.cel.rule_checks import check_schema_rules
+from kubewright.schema.cel.rules import Rules
+from kubewright.testing.access import ClusterAccess
+from kubewright.testing.errors import RequestFailed
+from kubewright.testing.rest import Rest
+
+pytestmark = pytest.mark.control_plane
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+PATIENCE_SECONDS = 60.0
+BATCH = 40
+_TYPE_NAME = re.compile(r"selfType\d*")
+
+
+@pytest.fixture(scope="module")
+def rest(control_plane: ClusterAccess) -> Iterator[Rest]:
+    connection = control_plane.rest()
+    yield connection
+    connection.close()
+
+
+def crd_of(schema: dict[str, Any]) -> dict[str, Any]:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "rules", "singular": "rule", "kind": "Rule", "listKind": "RuleList"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"rules.{group}"},
+        "spec": {"group": group, "names": names, "scope": "Cluster", "versions": [version]},
+    }
+
+
+def differences(errors: list[Any], refused: RequestFailed) -> list[str]:
+    """What the server's message has beside our errors, and which of ours it has not."""
+    said = _TYPE_NAME.sub("selfType", refused.message.partition(" is invalid: ")[2])
+    missing = []
+    for text in sorted(map(str, errors), key=len, reverse=True):
+        if text not in said:
+            missing.append(f"only here: {text}")
+        said = said.replace(text, "", 1)
+    left = said.strip("[], ")
+    return missing + ([f"only there: {said}"] if left else [])
+
+
+def batches(rows: list[Any]) -> Iterator[list[Any]]:
+    for start in range(0, len(rows), BATCH):
+        yield rows[start : start + BATCH]
+
+
+def schema_of(rules: list[Any]) -> dict[str, Any]:
+    fields = {
+        f"r{number}": {"type": "object", "properties": PROPERTIES, "x-kubernetes-validations": [as_rule(rule)]}
+        for number, rule in enumerate(rules)
+    }
+    return {"type": "object", "properties": {"spec": {"type": "object", "properties": fields}}}
+
+
+def served(rest: Rest, schema: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The path of the objects of a new kind, and the start of one."""
+    crd = crd_of(schema)
+    rest.request("POST", CRDS, crd)
+    path = f"/apis/{crd['spec']['group']}/v1/rules"
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while rest.status(path) != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return path, {"apiVersion": f"{crd['spec']['group']}/v1", "kind": "Rule", "metadata": {"name": "a"}}
+
+
+def test_wrong_rules_are_refused_in_the_same_words(rest: Rest) -> None:
+    for rules in batches(WRONG):
+        schema = schema_of(rules)
+        with pytest.raises(RequestFailed) as refused:
+            rest.request("POST", CRDS, crd_of(schema))
+        errors = check_schema_rules(schema, "spec.validation.openAPIV3Schema")
+        assert differences(errors, refused.value) == []
+
+
+def test_objects_keep_and_break_rules_as_here(rest: Rest) -> None:
+    for rows in batches(TABLE):
+        schema = schema_of([row[0] for row in rows])
+        path, start = served(rest, schema)
+        rules = Rules(schema)
+        good = {**start, "spec": {f"r{number}": row[1] for number, row in enumerate(rows)}}
+        assert rules.evaluate(good) == []
+        rest.request("POST", f"{path}?dryRun=All", good)
+        bad = {**start, "spec": {f"r{number}": row[2] for number, row in enumerate(rows)}}
+        with pytest.raises(RequestFailed) as refused:
+            rest.request("POST", f"{path}?dryRun=All", bad)
+        assert differences(rules.evaluate(bad), refused.value) == []
+
+
+def test_changes_keep_and_break_transition_rules_as_here(rest: Rest) -> None:
+    schema = schema_of([row[0] for row in CHANGES])
+    path, start = served(rest, schema)
+    rules = Rules(schema)
+    old = {**start, "spec": {f"r{number}": row[1] for number, row in enumerate(CHANGES)}}
+    stored = rest.request("POST", path, old)
+    good = {**stored, "spec": {f"r{number}": row[2] for number, row in enumerate(CHANGES)}}
+    assert rules.evaluate(good, old) == []
+    rest.request("PUT", f"{path}/a?dryRun=All", good)
+    bad = {**stored, "spec": {f"r{number}": row[3] for number, row in enumerate(CHANGES)}}
+    with pytest.raises(RequestFailed) as refused:
+        rest.request("PUT", f"{path}/a?dryRun=All", bad)
+    assert differences(rules.evaluate(bad, old), refused.value) == []
