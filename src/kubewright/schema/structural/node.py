@@ -20,13 +20,16 @@ from ..re2 import Re2Error
 from ..re2 import compile as compile_re2
 from .numbers import Bounds
 from .strformats import FORMATS
-from .values import MAX_DEPTH, TooDeep, as_stored, json_value
+from .values import as_stored, json_value
 
-__all__ = ["Node", "SchemaShapeError", "is_format_known"]
+__all__ = ["MAX_SCHEMA_DEPTH", "Node", "SchemaShapeError", "is_format_known"]
 
 _INTEGER_FORMATS: Final = ("int32", "int64")
 _NUMBER_FORMATS: Final = ("float", "double")
 _ABSENT: Final = object()
+
+MAX_SCHEMA_DEPTH: Final = 80
+"""Levels of schemas in schemas; the deepest that people write have some thirty. Every walk here is bounded by it."""
 
 
 class SchemaShapeError(ValueError):
@@ -98,8 +101,8 @@ class Node:
     """`additionalProperties: false`: what `properties` does not name is an error."""
 
     def __init__(self, schema: Mapping[str, Any], path: str = "", depth: int = 0) -> None:
-        if depth > MAX_DEPTH:
-            raise SchemaShapeError(path, str(TooDeep()))
+        if depth > MAX_SCHEMA_DEPTH:
+            raise SchemaShapeError(path, f"is nested deeper than {MAX_SCHEMA_DEPTH} levels")
         if not isinstance(schema, Mapping):
             raise SchemaShapeError(path, "is not an object")
         read = _Reader(schema, path)

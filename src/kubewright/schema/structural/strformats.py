@@ -22,7 +22,7 @@ _A: Final = re.ASCII
 _DATE: Final = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", _A)
 _TIME: Final = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})([^\n][0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))", _A)
 _GO_DURATION: Final = re.compile(r"[-+]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)", _A)
-_LOOSE_DURATION: Final = re.compile(r"([0-9]+)[ \t\n\f\r]*([A-Za-zµ]+)")
+_LOOSE_DURATION: Final = re.compile(r"(?<![0-9])([0-9]+)[ \t\n\f\r]*([A-Za-zµ]+)")
 _UNITS: Final = (
     ("ns", "nano"),
     ("us", "µs", "micro"),

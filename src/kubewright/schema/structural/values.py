@@ -12,7 +12,7 @@ from typing import Any, Final
 __all__ = ["MAX_DEPTH", "TooDeep", "as_stored", "copied", "json_value", "same"]
 
 MAX_DEPTH: Final = 200
-"""Levels of an object or schema. Far more than anybody writes; what is deeper is an attack on the stack."""
+"""Levels of an object. Far more than anybody writes; what is deeper is an attack on the stack."""
 
 
 class TooDeep(ValueError):
