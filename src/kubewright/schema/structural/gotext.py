@@ -14,7 +14,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-__all__ = ["as_json", "kind_of", "plain", "quoted", "typed"]
+__all__ = ["GoStruct", "as_json", "kind_of", "plain", "quoted", "typed"]
 
 _ESCAPES: Final = {
     "\a": "\\a",
@@ -43,6 +43,10 @@ _IN_JSON: Final = {
 }
 _DEL: Final = 0x7F
 _NAMES: Final = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}"}
+
+
+class GoStruct(dict[str, Any]):
+    """A value that Go has as a struct: its fields are written in their own order, not sorted."""
 
 
 def quoted(text: str) -> str:
@@ -100,7 +104,8 @@ def as_json(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ",".join(map(as_json, value)) + "]"
     if isinstance(value, dict):
-        return "{" + ",".join(f"{as_json(name)}:{as_json(value[name])}" for name in sorted(value)) + "}"
+        names = list(value) if isinstance(value, GoStruct) else sorted(value)
+        return "{" + ",".join(f"{as_json(name)}:{as_json(value[name])}" for name in names) + "}"
     return str(value)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .fielderrors import FieldError, child, forbidden, index, invalid, key, required, too_long
+from .gotext import GoStruct
 from .node import Node
 
 __all__ = ["dns_label", "dns_subdomain", "embedded_errors", "meta_errors", "old_dns_label", "update_errors"]
@@ -41,6 +42,7 @@ _VALUE_SAID: Final = (
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
     "end with an alphanumeric character"
 )
+_OWNER_FIELDS: Final = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion")
 _LONGEST_LABEL: Final = 63
 _LONGEST_SUBDOMAIN: Final = 253
 _MOST_ANNOTATIONS: Final = 256 * 1024
@@ -55,13 +57,18 @@ def _bytes(text: str) -> int:
     return len(text.encode(errors="surrogatepass"))
 
 
-def _no_more(most: int) -> str:
-    return f"must be no more than {most} bytes"
+def _no_more(most: int, what: str = "characters") -> str:
+    # Two generations of the same rules count the same bytes and call them differently.
+    return f"must be no more than {most} {what}"
 
 
 def dns_subdomain(name: str) -> list[str]:
     """What keeps a text from being a DNS subdomain (RFC 1123)."""
-    problems = [_no_more(_LONGEST_SUBDOMAIN)] if _bytes(name) > _LONGEST_SUBDOMAIN else []
+    return _subdomain(name, "characters")
+
+
+def _subdomain(name: str, counted: str) -> list[str]:
+    problems = [_no_more(_LONGEST_SUBDOMAIN, counted)] if _bytes(name) > _LONGEST_SUBDOMAIN else []
     if re.fullmatch(_SUBDOMAIN, name) is None:
         problems.append(_regex(_SUBDOMAIN_SAID, _SUBDOMAIN, "example.com"))
     return problems
@@ -93,19 +100,19 @@ def _qualified(name: str) -> list[str]:
     if len(parts) > 1:
         if not parts[0]:
             problems.append("prefix part must be non-empty")
-        problems += [f"prefix part {each}" for each in dns_subdomain(parts[0])] if parts[0] else []
+        problems += [f"prefix part {each}" for each in _subdomain(parts[0], "bytes")] if parts[0] else []
     base = parts[-1]
     if not base:
         problems.append("name part must be non-empty")
     elif _bytes(base) > _LONGEST_LABEL:
-        problems.append(f"name part {_no_more(_LONGEST_LABEL)}")
+        problems.append(f"name part {_no_more(_LONGEST_LABEL, 'bytes')}")
     if re.fullmatch(_KEY, base) is None:
         problems.append(f"name part {said}")
     return problems
 
 
 def _label_value(value: str) -> list[str]:
-    problems = [_no_more(_LONGEST_LABEL)] if _bytes(value) > _LONGEST_LABEL else []
+    problems = [_no_more(_LONGEST_LABEL, "bytes")] if _bytes(value) > _LONGEST_LABEL else []
     if re.fullmatch(_VALUE, value) is None:
         problems.append(_regex(_VALUE_SAID, _VALUE, "MyValue", "my_value", "12345"))
     return problems
@@ -193,15 +200,19 @@ def _owners(owners: list[dict[str, Any]], path: str) -> list[FieldError]:
             required(child(here, each), "must not be empty") for each in ("kind", "name", "uid") if not owner[each]
         ]
         if (version, owner["kind"]) == ("v1", "Event"):
-            errors.append(invalid(here, owner, "/v1, Kind=Event is disallowed from being an owner"))
+            errors.append(invalid(here, _shown(owner), "/v1, Kind=Event is disallowed from being an owner"))
         if owner.get("controller"):
             this = f"{owner['kind']}/{owner['name']}"
             if first:
                 said = 'Only one reference can have Controller set to true. Found "true" in references for '
-                errors.append(invalid(path, owners, f"{said}{first} and {this}"))
+                errors.append(invalid(path, list(map(_shown, owners)), f"{said}{first} and {this}"))
             else:
                 first = this
     return errors
+
+
+def _shown(owner: dict[str, Any]) -> GoStruct:
+    return GoStruct({name: owner[name] for name in _OWNER_FIELDS if name in owner})
 
 
 def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
