@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+import uvloop
 
 from kubewright.manager import httpd
 from kubewright.manager.address import Address
@@ -53,12 +54,19 @@ async def exchange(server: HttpServer, data: bytes) -> bytes:
         writer.close()
 
 
+@pytest.fixture(autouse=True, params=["asyncio", "uvloop"])
+def loop_factory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test runs on both loops."""
+    monkeypatch.setattr(run, "loop_factory", None if request.param == "asyncio" else uvloop.new_event_loop, False)
+
+
 def run(main: Callable[[], Awaitable[None]]) -> None:
     async def bounded() -> None:
         async with asyncio.timeout(20):
             await main()
 
-    asyncio.run(bounded())
+    with asyncio.Runner(loop_factory=run.loop_factory) as runner:  # type: ignore[attr-defined]
+        runner.run(bounded())
 
 
 def test_a_request_is_answered_and_the_connection_kept() -> None:

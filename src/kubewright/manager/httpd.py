@@ -25,7 +25,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import httptools
 
@@ -179,10 +179,9 @@ class _Connection(asyncio.Protocol):
     # The transport's side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is none by its class
         if len(self._connections) >= MOST_CONNECTIONS:
-            transport.abort()
+            self._transport.abort()
             return
         self._connections.add(self)
         self._arm(HEAD_SECONDS)
