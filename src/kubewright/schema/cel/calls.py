@@ -102,7 +102,7 @@ def _index(gen: Generator, node: Call) -> ast.expr:
     if not is_attribute(operand_node) or is_constant(operand_node):
         gen.charge(1)
     operand, key = gen.values([operand_node, key_node])
-    if is_attribute(key_node) and not is_constant(key_node) and not gen.is_type_name(key_node):
+    if gen.is_free(key_node):
         # The key is resolved as part of the attribute.
         gen.charge(-1)
     if node.function == "_[?_]" or target.is_optional:
@@ -195,7 +195,7 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         gen.globals["in_map"] = ops.in_map
         return call("in_map", value, entries)
     if node.overloads == ("in_list",):
-        entries = gen.keep(entries)
+        value, entries = gen.keep(value), gen.keep(entries)
         gen.charge_call(call("len", entries))
         kind = range_node.type.params[0].kind if range_node.type.params else "dyn"
         if kind in ("string", "int") and value_node.type.kind == kind:

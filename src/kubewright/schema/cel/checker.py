@@ -8,7 +8,7 @@ the type `!error!`, which fits everything, so that one mistake is reported once.
 from __future__ import annotations
 
 from .environment import Environment
-from .errors import Problems
+from .errors import MAX_ISSUES, Problems
 from .inference import Substitution, most_general
 from .literal_checks import check_literals
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
@@ -56,13 +56,17 @@ class _Checker:
         self.known = Substitution()
         self.scopes: list[dict[str, Type]] = []
         self.seen: list[Node] = []
-        self.done: set[int] = set()
+        self.done: dict[int, slice] = {}
 
     def check(self, node: Node) -> Type:
         # Macros share the node of a receiver that they use twice.
-        if id(node) in self.done:
+        known = self.done.get(id(node))
+        if known is not None:
+            # The server checks a copy, and reports what is wrong in it again.
+            if len(self.problems.issues) < MAX_ISSUES:
+                self.problems.issues += self.problems.issues[known]
             return node.type
-        self.done.add(id(node))
+        begun = len(self.problems.issues)
         match node:
             case Literal():
                 found = _LITERALS[type(node.value)]
@@ -83,6 +87,7 @@ class _Checker:
             case _:
                 raise TypeError(f"unknown node {node!r}")
         node.type = found
+        self.done[id(node)] = slice(begun, len(self.problems.issues))
         self.seen.append(node)
         return found
 

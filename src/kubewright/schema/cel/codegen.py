@@ -355,7 +355,7 @@ class Generator:
         def branch(node: Node) -> list[ast.stmt]:
             def make() -> None:
                 value = self.expr(node)
-                if is_attribute(node) and not is_constant(node) and not self.is_type_name(node):
+                if self.is_free(node):
                     # A branch that is an attribute is resolved as part of the conditional.
                     self.charge(-IDENT)
                 self.block.statements.append(assign(result, value))
@@ -364,6 +364,12 @@ class Generator:
 
         self.block.statements.append(if_(test, branch(yes), branch(no)))
         return load(result)
+
+    def is_free(self, node: Node) -> bool:
+        """Whether the node, as a part of an attribute, costs 1 less than alone."""
+        if isinstance(node, Call) and node.function == "_?_:_":
+            return False
+        return is_attribute(node) and not is_constant(node) and not self.is_type_name(node)
 
     def is_type_name(self, node: Node) -> bool:
         name = node.name if isinstance(node, Ident) else None

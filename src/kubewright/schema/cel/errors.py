@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CelError", "CompileError", "CostLimitExceeded", "EvaluationError", "Issue", "Problems"]
+__all__ = ["MAX_ISSUES", "CelError", "CompileError", "CostLimitExceeded", "EvaluationError", "Issue", "Problems"]
 
 MAX_ISSUES: Final = 100
 MAX_SNIPPET: Final = 16_384

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from .constants import is_constant
 from .costs import CREATE_LIST
-from .nodes import Fold, Node
+from .nodes import Fold, Node, reads
 from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
 from .values import decode_key
 
@@ -43,7 +43,9 @@ def emit_fold(gen: Generator, node: Fold) -> ast.expr:
 
 def _bind(gen: Generator, node: Fold) -> ast.expr:
     name = gen.name("x")
-    gen.block.statements.append(assign(name, gen.expr(node.init)))
+    # The server evaluates what is bound when it is first read.
+    init = gen.expr(node.init) if reads(node.result, node.accu) else const(None)
+    gen.block.statements.append(assign(name, init))
     gen.scopes.append({node.accu: name})
     result = gen.expr(node.result)
     gen.scopes.pop()

@@ -162,6 +162,9 @@ def _opt_flat_map(offset: int, target: Node, args: list[Node]) -> Node:
 
 
 def _sort_by(offset: int, target: Node, args: list[Node]) -> Node:
+    if not isinstance(target, ListNode | Select | Ident | Fold | Call):
+        rule = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        raise MacroError(target.offset, rule)
     name = "@__sortBy_input__"
     keys = _map(offset, Ident(offset, name), args)
     sort = Call(offset, "@sortByAssociatedKeys", Ident(offset, name), [keys])

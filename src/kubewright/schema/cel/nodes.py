@@ -12,7 +12,7 @@ from typing import Any
 
 from .types import ERROR, Type
 
-__all__ = ["Call", "Entry", "Fold", "Ident", "ListNode", "Literal", "MapNode", "Node", "Select", "StructNode"]
+__all__ = ["Call", "Entry", "Fold", "Ident", "ListNode", "Literal", "MapNode", "Node", "Select", "StructNode", "reads"]
 
 
 @dataclass(slots=True, eq=False)
@@ -86,3 +86,31 @@ class Fold(Node):
     macro: str
     #: The macro's predicate and transformation, None where it has none.
     parts: tuple[Node | None, Node | None]
+
+
+def reads(node: Node, name: str) -> bool:
+    """Whether an expression reads a variable."""
+    todo: list[Node | None] = [node]
+    seen: set[int] = set()
+    while todo:
+        each = todo.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        match each:
+            case Ident():
+                if each.name.removeprefix(".") == name:
+                    return True
+            case Select():
+                todo.append(each.operand)
+            case Call():
+                todo += [each.target, *each.args]
+            case ListNode():
+                todo += each.items
+            case MapNode():
+                todo += [part for entry in each.entries for part in (entry.key, entry.value)]
+            case StructNode():
+                todo += [value for _, _, value, _ in each.fields]
+            case Fold():
+                todo += [each.range, each.init, each.step, each.result]
+    return False

@@ -13,7 +13,7 @@ from . import kubernetes
 from .environment import Environment
 from .errors import CompileError, EvaluationError
 from .estimate import estimate
-from .nodes import Call, Fold, Ident, ListNode, MapNode, Node, Select, StructNode
+from .nodes import reads
 from .program import Program, ProgramError, compile  # noqa: A004
 from .schema_types import SchemaType, schema_type
 from .sizes import Range
@@ -108,7 +108,7 @@ def _compile(rule: Mapping[str, Any], env: Environment, size_of: Any) -> Compile
     program, error = _program(source, env, "bool", "cel expression must evaluate to a bool", "")
     if program is None:
         return CompiledRule(rule, error=error)
-    uses_old = uses(program.node, "oldSelf")
+    uses_old = reads(program.node, "oldSelf")
     cost = estimate(program.node, size_of).high
     text = str(rule.get("messageExpression") or "")
     if not text:
@@ -127,34 +127,6 @@ def _program(source: str, env: Environment, kind: str, wrong: str, what: str) ->
     except CompileError as error:
         return None, f"{what}compilation failed: {error}"
     return (program, "") if program.type.kind == kind else (None, wrong)
-
-
-def uses(node: Node, name: str) -> bool:
-    """Whether an expression reads a variable."""
-    todo: list[Node | None] = [node]
-    seen: set[int] = set()
-    while todo:
-        each = todo.pop()
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        match each:
-            case Ident():
-                if each.name.removeprefix(".") == name:
-                    return True
-            case Select():
-                todo.append(each.operand)
-            case Call():
-                todo += [each.target, *each.args]
-            case ListNode():
-                todo += each.items
-            case MapNode():
-                todo += [part for entry in each.entries for part in (entry.key, entry.value)]
-            case StructNode():
-                todo += [value for _, _, value, _ in each.fields]
-            case Fold():
-                todo += [each.range, each.init, each.step, each.result]
-    return False
 
 
 class MessageStops(Exception):
