@@ -47,10 +47,12 @@ def validate(
 ) -> None:
     """Check custom resources and CRDs as an API server would. Exit code 1 if one is invalid."""
     from kubewright.schema import to_yaml
+    from kubewright.schema.cel.rule_checks import check_schema_rules
+    from kubewright.schema.cel.rules import Rules
     from kubewright.schema.checking import validate as check
 
     as_json = _is_json(output)
-    report = check(files, crds=crd or (), strict=strict)
+    report = check(files, crds=crd or (), strict=strict, rules=Rules, rule_check=check_schema_rules)
     objects = [finding.object for finding in report.findings if finding.object is not None]
     if as_json:
         print(json.dumps(report.as_json() | ({"stored": objects} if show else {}), indent=2, ensure_ascii=False))
