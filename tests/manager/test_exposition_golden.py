@@ -35,6 +35,7 @@ from running import until
 from webs import Web, config, web
 
 GOLDEN = Path(__file__).with_name("golden") / "exposition.txt"
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "observability.md"
 
 # fmt: off
 R = (.005, .01, .025, .05, .1, .15, .2, .25, .3, .35, .4, .45, .5, .6, .7, .8, .9, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5,
@@ -172,6 +173,16 @@ def test_every_metric_has_its_name_its_type_its_labels_and_its_buckets() -> None
     found = families(page())
     assert found.keys() >= PROCESS
     assert {name: found[name] for name in found if name not in PROCESS} == wanted
+
+
+def test_the_documentation_names_every_metric_and_its_labels_and_no_other() -> None:
+    text = DOCUMENTATION.read_text()
+    rows = {
+        row[1]: {label.strip() for label in row[2].split(",") if label.strip()}
+        for row in re.finditer(r"^\| `(\w+)` \|([^|]*)\|", text, re.MULTILINE)
+    }
+    assert rows == {name: labels for name, (_, labels, _) in {**KUBERNETES, **OURS}.items()}
+    assert all(f"`{name}`" in text for name in PROCESS)
 
 
 def test_each_outcome_is_there_from_the_start() -> None:
