@@ -232,6 +232,7 @@ def _rules(node: Node, group: list[Rule], place: Place, problems: Problems) -> N
             fieldPath=rule.field_path,
             optionalOldSelf=rule.optional_old_self,
         )
+        problems.locate(node.schema["x-kubernetes-validations"][-1], place)
 
 
 def _rule_problems(node: Node, rule: Rule) -> Iterable[tuple[str, str]]:
@@ -266,6 +267,7 @@ def _immutable(node: Node, group: list[Immutable], place: Place, problems: Probl
         problems.add(place, f"Immutable() {no_past(node)}", f"mark {node.uncorrelated} with ListMap")
     else:
         node.rule("self == oldSelf", message="is immutable")
+        problems.locate(node.schema["x-kubernetes-validations"][-1], place)
 
 
 def _title(node: Node, group: list[Title], place: Place, problems: Problems) -> None:

@@ -20,6 +20,7 @@ from .columns import columns_of, scale_of
 from .docs import Sources
 from .errors import Place, Problems
 from .names import check_names, version_order
+from .ruled import check_rules
 
 __all__ = ["crd_of", "crds_of_module", "kinds_of_module"]
 
@@ -182,4 +183,7 @@ def _version(cls: type[Object], info: ResourceInfo, builder: Builder, problems: 
         subresources["scale"] = scale_of(info.scale, schema, place, problems)
     if subresources:
         version["subresources"] = subresources
+    if problems.is_empty:
+        # Of a schema that is wrong otherwise, types are not worth checking.
+        check_rules(schema, place, problems)
     return version

@@ -62,6 +62,20 @@ class Problems:
 
     def __init__(self) -> None:
         self._causes: dict[SchemaCause, None] = {}
+        self._located: list[tuple[object, Place]] = []
+
+    def locate(self, what: object, place: Place) -> None:
+        """Remember where a part of a schema comes from, for a check of the finished whole."""
+        self._located.append((what, place))
+
+    def place_of(self, what: object) -> Place | None:
+        """Where the very object was located."""
+        return next((place for located, place in self._located if located is what), None)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is wrong so far."""
+        return not self._causes
 
     def add(self, place: Place, rule: str, cure: str) -> None:
         self._causes[SchemaCause(place.owner, place.field, rule, cure, place.source)] = None

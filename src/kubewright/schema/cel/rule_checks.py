@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ..structural.fielderrors import FieldError
-from .rule import CompiledRule, compile_rules
+from .estimate import estimate
+from .rule import CompiledRule, compile_rules, size_estimator
 from .schema_types import MAX_REQUEST_BYTES, SchemaType, escape, schema_type
-from .sizes import LARGEST
+from .sizes import LARGEST, Range
 
-__all__ = ["CRD_LIMIT", "RULE_LIMIT", "check_schema_rules"]
+__all__ = ["CRD_LIMIT", "RULE_LIMIT", "Finding", "SchemaRules", "check_schema_rules"]
 
 RULE_LIMIT: Final = 10_000_000
 CRD_LIMIT: Final = 100_000_000
 _SHOWN_RULES: Final = 4
+#: A size above this is no bound that somebody chose.
+_BOUNDED: Final = 100_000
 
 
 class _RuleError(FieldError, frozen=True):
@@ -55,16 +58,26 @@ def check_schema_rules(schema: Mapping[str, Any], path: str = "openAPIV3Schema")
         schema: the schema of a version, which is otherwise right.
         path: where it stands.
     """
-    check = _Check()
-    check.walk(schema, path, schema_type(schema, root=True), 1, "")
-    return check.errors + check.total_errors(path)
+    return [finding.error for finding in SchemaRules(schema, path).findings]
 
 
-class _Check:
-    def __init__(self) -> None:
-        self.errors: list[FieldError] = []
+class Finding(NamedTuple):
+    """An error, the rule that it is of (None for all together), and what that rule reads that nothing bounds."""
+
+    rule: Mapping[str, Any] | None
+    error: FieldError
+    unbounded: tuple[str, ...] = ()
+
+
+class SchemaRules:
+    """The check of one schema; `findings` has what came of it."""
+
+    def __init__(self, schema: Mapping[str, Any], path: str = "openAPIV3Schema") -> None:
+        self.findings: list[Finding] = []
         self.total = 0
-        self.expensive: list[tuple[int, str]] = []
+        self.expensive: list[tuple[int, str, CompiledRule, SchemaType]] = []
+        self.walk(schema, path, schema_type(schema, root=True), 1, "")
+        self.check_total(path)
 
     def walk(
         self, schema: Mapping[str, Any], path: str, seen: SchemaType | None, times: int | None, uncorrelated: str
@@ -96,52 +109,75 @@ class _Check:
         if not rules:
             return
         if seen is None:
-            self.errors.append(
-                FieldError(
-                    "InternalError",
-                    f"{path}.x-kubernetes-validations",
-                    "",
-                    "internal error: failed to construct type information for x-kubernetes-validations rules: unable to"
-                    " convert structural schema to CEL declarations",
-                )
+            detail = (
+                "internal error: failed to construct type information for x-kubernetes-validations rules: unable to"
+                " convert structural schema to CEL declarations"
             )
+            where = f"{path}.x-kubernetes-validations"
+            self.findings.append(Finding(rules[0], FieldError("InternalError", where, "", detail)))
             return
         repeats = times if times is not None else MAX_REQUEST_BYTES // (seen.min_size + 1)
         for place, rule in enumerate(compile_rules(rules, seen, is_new=True)):
-            self.rule(rule, f"{path}.x-kubernetes-validations[{place}]", repeats, uncorrelated)
+            self.rule(rule, seen, f"{path}.x-kubernetes-validations[{place}]", repeats, uncorrelated)
 
-    def rule(self, rule: CompiledRule, path: str, repeats: int, uncorrelated: str) -> None:
+    def add(self, rule: CompiledRule, error: FieldError, unbounded: tuple[str, ...] = ()) -> None:
+        self.findings.append(Finding(rule.rule, error, unbounded))
+
+    def rule(self, rule: CompiledRule, seen: SchemaType, path: str, repeats: int, uncorrelated: str) -> None:
         cost = min(rule.max_cost * repeats, LARGEST)
-        self.limit(f"{path}.rule", "estimated rule cost", cost)
+        self.limit(rule, seen, f"{path}.rule", "estimated rule cost", cost)
         if rule.error:
-            self.errors.append(_RuleError("FieldValueInvalid", f"{path}.rule", _shown(rule.rule), rule.error))
+            self.add(rule, _RuleError("FieldValueInvalid", f"{path}.rule", _shown(rule.rule), rule.error))
         if rule.message_error:
             where = f"{path}.messageExpression"
-            self.errors.append(_RuleError("FieldValueInvalid", where, _shown(rule.rule), rule.message_error))
+            self.add(rule, _RuleError("FieldValueInvalid", where, _shown(rule.rule), rule.message_error))
         elif rule.message is not None:
-            self.limit(f"{path}.messageExpression", "estimated messageExpression cost", rule.message_cost)
+            where = f"{path}.messageExpression"
+            self.limit(rule, seen, where, "estimated messageExpression cost", rule.message_cost)
         if rule.uses_old and uncorrelated:
             detail = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelated}"
-            self.errors.append(FieldError("FieldValueInvalid", f"{path}.rule", str(rule.rule.get("rule")), detail))
+            self.add(rule, FieldError("FieldValueInvalid", f"{path}.rule", str(rule.rule.get("rule")), detail))
         elif not rule.uses_old and rule.rule.get("optionalOldSelf") is not None:
             detail = "may not be set if oldSelf is not used in rule"
             where = f"{path}.optionalOldSelf"
-            self.errors.append(FieldError("FieldValueInvalid", where, bool(rule.rule["optionalOldSelf"]), detail))
+            self.add(rule, FieldError("FieldValueInvalid", where, bool(rule.rule["optionalOldSelf"]), detail))
 
-    def limit(self, path: str, name: str, cost: int) -> None:
+    def limit(self, rule: CompiledRule, seen: SchemaType, path: str, name: str, cost: int) -> None:
         if cost > RULE_LIMIT:
-            self.errors.append(FieldError("FieldValueForbidden", path, "", _exceeds(name, cost, RULE_LIMIT)))
+            error = FieldError("FieldValueForbidden", path, "", _exceeds(name, cost, RULE_LIMIT))
+            self.add(rule, error, _unbounded(rule, seen))
         self.total = min(self.total + cost, LARGEST)
         if cost >= CRD_LIMIT // 100:
-            self.expensive = sorted([*self.expensive, (cost, path)], key=lambda each: -each[0])[:_SHOWN_RULES]
+            found = [*self.expensive, (cost, path, rule, seen)]
+            self.expensive = sorted(found, key=lambda each: -each[0])[:_SHOWN_RULES]
 
-    def total_errors(self, path: str) -> list[FieldError]:
+    def check_total(self, path: str) -> None:
         if self.total <= CRD_LIMIT:
-            return []
+            return
         shared = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
-        found = [FieldError("FieldValueForbidden", where, "", shared) for _, where in self.expensive]
+        for _, where, rule, _ in self.expensive:
+            self.add(rule, FieldError("FieldValueForbidden", where, "", shared))
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
-        return [*found, FieldError("FieldValueForbidden", path, "", _exceeds(name, self.total, CRD_LIMIT))]
+        error = FieldError("FieldValueForbidden", path, "", _exceeds(name, self.total, CRD_LIMIT))
+        self.findings.append(Finding(None, error))
+
+
+def _unbounded(rule: CompiledRule, seen: SchemaType) -> tuple[str, ...]:
+    """What a rule reads whose size its schema does not bound: `names`, `names[]`."""
+    found: dict[str, None] = {}
+    sizes = size_estimator(seen)
+
+    def size_of(path: tuple[str, ...]) -> Range | None:
+        size: Range | None = sizes(path)
+        if size is not None and size.high > _BOUNDED:
+            shown = ".".join(path[1:]).replace(".@items", "[]").replace("@items", "[]").replace(".@values", "{}")
+            found[shown or "self"] = None
+        return size
+
+    for program in (rule.program, rule.message):
+        if program is not None:
+            estimate(program.node, size_of)
+    return tuple(found)
 
 
 def _max_elements(schema: Mapping[str, Any]) -> int | None:

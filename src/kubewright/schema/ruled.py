@@ -1,0 +1,76 @@
+"""Rules of classes, checked when their CRD is made: do they compile against their own schema, can a server afford them?
+
+What a server would say when the CRD is applied is said here, of the class and field that has the rule. The engine is
+imported only where a schema has rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from .errors import Place, Problems
+from .node import Schema
+
+if TYPE_CHECKING:
+    from .structural.fielderrors import FieldError
+
+__all__ = ["check_rules"]
+
+_ISSUE: Final = re.compile(r"ERROR: <input>:(-?\d+):(\d+): (.*)$", re.MULTILINE)
+_FACTOR: Final = re.compile(r"by factor of (more than )?([0-9.]+)x")
+
+
+def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
+    """Add what a server would object to in the rules of a version's schema.
+
+    Args:
+        schema: of the whole object.
+        place: of its class, for what concerns no single rule.
+    """
+    if not any(_rules_of(schema)):
+        return
+    from .cel.rule_checks import SchemaRules
+
+    checked = SchemaRules(schema)
+    for rule, error, unbounded in checked.findings:
+        where = problems.place_of(rule) if rule is not None else None
+        if where is None:
+            where = Place(place.owner, _field_of(error.field), place.source) if rule is not None else place
+        said, cure = _say(rule, error, unbounded)
+        problems.add(where, said, cure)
+
+
+def _rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(schema, Mapping):
+        yield from schema.get("x-kubernetes-validations") or ()
+        for each in (schema.get("properties") or {}).values():
+            yield from _rules_of(each)
+        yield from _rules_of(schema.get("items"))
+        yield from _rules_of(schema.get("additionalProperties"))
+
+
+def _field_of(path: str) -> str:
+    """`a.b[]` from a path in a schema."""
+    found = re.findall(r"properties\[([^\]]*)\]|\.(items)\b|\.(additionalProperties)\b", path)
+    text = ""
+    for name, items, values in found:
+        text += f".{name}" if name else "[]" if items else "{}" if values else ""
+    return text.lstrip(".")
+
+
+def _say(rule: Mapping[str, Any] | None, error: FieldError, unbounded: tuple[str, ...]) -> tuple[str, str]:
+    what = "its rules together" if rule is None else f"Rule({rule.get('rule', '')!r})"
+    if rule is not None and error.field.endswith(".messageExpression"):
+        what += f" with message_expression={rule.get('messageExpression', '')!r}"
+    factor = _FACTOR.search(error.detail)
+    if factor is not None:
+        times = f"{'more than ' if factor[1] else ''}{factor[2]} times"
+        cure = f"bound {', '.join(unbounded)}" if unbounded else "simplify it, or bound the lists and strings around it"
+        return f"{what} can cost {times} what a server allows", f"{cure} (MaxLen, MaxProperties)"
+    issues = _ISSUE.findall(error.detail)
+    if issues:
+        said = "; ".join(f"{message} (line {line}, column {column})" for line, column, message in issues)
+        return f"{what} does not compile: {said}", "correct the expression; fields are named as on the wire"
+    return f"{what}: {error.detail}", "correct the rule"

@@ -1,0 +1,61 @@
+"""Rules written above Python types: wrong ones are errors of the class and field, before any cluster sees them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import pytest
+from annotated_types import MaxLen
+
+from kubewright.model import Model, Resource, resource
+from kubewright.schema import Immutable, Rule, SchemaError, crd_of
+from kubewright.schema.cel.rules import check_rules
+
+
+class GoodSpec(Model):
+    """A spec."""
+
+    image: Annotated[str, MaxLen(100), Immutable()]
+    replicas: int | None = None
+    auto_scale: bool = False
+
+
+@Rule("has(self.replicas) || self.autoScale", message="replicas is required unless autoScale is true")
+class ScaledSpec(GoodSpec):
+    """A spec with a rule."""
+
+
+@resource(group="example.com", version="v1")
+class Scaled(Resource[ScaledSpec]):
+    """A kind."""
+
+
+def test_a_rule_from_a_python_type_gives_the_servers_error_text() -> None:
+    schema = crd_of(Scaled)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    (error,) = check_rules(schema, {"spec": {"image": "a", "autoScale": False}})
+    assert str(error) == "spec: Invalid value: replicas is required unless autoScale is true"
+    (error,) = check_rules(schema, {"spec": {"image": "b", "replicas": 1}}, {"spec": {"image": "a", "replicas": 1}})
+    assert str(error) == 'spec.image: Invalid value: "b": is immutable'
+
+
+class WrongSpec(Model):
+    """A spec."""
+
+    first: Annotated[str, Rule("self.size() > 'a'")] = ""
+    names: Annotated[list[str], Rule("self.all(a, self.all(b, a != b))")] = []
+
+
+@resource(group="example.com", version="v1")
+class Wrong(Resource[WrongSpec]):
+    """A kind."""
+
+
+def test_wrong_rules_name_class_field_and_cure() -> None:
+    with pytest.raises(SchemaError) as failed:
+        crd_of(Wrong)
+    first, names = failed.value.causes[:2]
+    assert (first.owner, first.field) == ("WrongSpec", "first")
+    assert "does not compile: found no matching overload for '_>_' applied to '(int, string)'" in first.rule
+    assert (names.owner, names.field) == ("WrongSpec", "names")
+    assert "can cost more than 100 times what a server allows" in names.rule
+    assert "bound self, []" in names.cure
