@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 __all__ = ["Generator"]
 
+_MACROS = ("all", "exists", "exists_one")
+_TESTS = ("startsWith", "endsWith", "contains")
+
 
 class Generator:
     """Makes expressions of a type: int, uint, double, string, bool, list (of int), strings (a list), map, any.
@@ -149,15 +152,9 @@ class Generator:
                 ordered,
                 lambda d: f"({pick('int', d)} in {pick('list', d)})",
                 lambda d: f"({pick('string', d)} in {pick(self.random.choice(['strings', 'map']), d)})",
-                lambda d: (
-                    f"{pick('list', d)}.{self.random.choice(['all', 'exists', 'exists_one'])}({self.bound('int', 'bool', d)})"
-                ),
-                lambda d: (
-                    f"{pick('map', d)}.{self.random.choice(['all', 'exists', 'exists_one'])}({self.bound('string', 'bool', d)})"
-                ),
-                lambda d: (
-                    f"{pick('string', d)}.{self.random.choice(['startsWith', 'endsWith', 'contains'])}({pick('string', d)})"
-                ),
+                lambda d: f"{pick('list', d)}.{self.random.choice(_MACROS)}({self.bound('int', 'bool', d)})",
+                lambda d: f"{pick('map', d)}.{self.random.choice(_MACROS)}({self.bound('string', 'bool', d)})",
+                lambda d: f"{pick('string', d)}.{self.random.choice(_TESTS)}({pick('string', d)})",
                 lambda d: f"{pick('string', d)}.matches('^[a-h1]*$')",
             ]
             if not self.common:

@@ -1,5 +1,7 @@
 """Rules in the style of CRD authors, each with an object that keeps it and one that does not."""
 
+# ruff: noqa: E501 - one row, one line
+
 from __future__ import annotations
 
 from typing import Any

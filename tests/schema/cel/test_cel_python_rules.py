@@ -58,4 +58,4 @@ def test_wrong_rules_name_class_field_and_cure() -> None:
     assert "does not compile: found no matching overload for '_>_' applied to '(int, string)'" in first.rule
     assert (names.owner, names.field) == ("WrongSpec", "names")
     assert "can cost more than 100 times what a server allows" in names.rule
-    assert "bound self, []" in names.cure
+    assert "bound self, self[] (MaxLen" in names.cure

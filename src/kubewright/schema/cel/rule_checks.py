@@ -163,21 +163,20 @@ class SchemaRules:
 
 
 def _unbounded(rule: CompiledRule, seen: SchemaType) -> tuple[str, ...]:
-    """What a rule reads whose size its schema does not bound: `names`, `names[]`."""
+    """What a rule reads whose size its schema does not bound: `self.names`, `self.names[]`."""
     found: dict[str, None] = {}
     sizes = size_estimator(seen)
 
     def size_of(path: tuple[str, ...]) -> Range | None:
         size: Range | None = sizes(path)
         if size is not None and size.high > _BOUNDED:
-            shown = ".".join(path[1:]).replace(".@items", "[]").replace("@items", "[]").replace(".@values", "{}")
-            found[shown or "self"] = None
+            found[".".join(("self", *path[1:])).replace(".@items", "[]").replace(".@values", "{}")] = None
         return size
 
     for program in (rule.program, rule.message):
         if program is not None:
             estimate(program.node, size_of)
-    return tuple(found)
+    return tuple(sorted(found))
 
 
 def _max_elements(schema: Mapping[str, Any]) -> int | None:
