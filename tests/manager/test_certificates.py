@@ -6,11 +6,13 @@ import asyncio
 import logging
 import os
 import ssl
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -95,9 +97,10 @@ def name_of(certificate: x509.Certificate) -> str:
     return str(certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)[0].value)
 
 
+@pytest.mark.parametrize("loop_factory", [asyncio.new_event_loop, uvloop.new_event_loop])
 @pytest.mark.parametrize("name", [None, "metrics.example"])
 def test_a_swapped_secret_is_shown_to_the_next_client_with_or_without_a_server_name(
-    tmp_path: Path, name: str | None
+    tmp_path: Path, name: str | None, loop_factory: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     clock = Clock()
     mount = Mount(tmp_path, "first")
@@ -113,7 +116,8 @@ def test_a_swapped_secret_is_shown_to_the_next_client_with_or_without_a_server_n
         clock.now += 1
         assert name_of(await shown(context, name=name)) == "third"
 
-    asyncio.run(main())
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(main())
 
 
 def test_new_files_that_do_not_belong_together_leave_the_ones_before_in_use(

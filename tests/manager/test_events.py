@@ -304,3 +304,17 @@ def test_a_recorder_by_itself_needs_a_client_and_a_name() -> None:
 
     play(scene)
     assert registry.value("kubewright_events_sent_total") == 1
+
+
+def test_changes_of_an_election_are_events_about_the_lease() -> None:
+    async def scene(api: FakeApi) -> None:
+        async with running(api) as manager:
+            manager.telemetry.of_election("web-operator", "prod").event("host_1 became leader")
+            await until(lambda: events(api))
+        (event,) = events(api)
+        assert (event.type, event.reason, event.note) == ("Normal", "LeaderElection", "host_1 became leader")
+        assert event.metadata.namespace == "prod"
+        assert event.regarding is not None
+        assert (event.regarding.kind, event.regarding.name) == ("Lease", "web-operator")
+
+    play(scene)
