@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -52,8 +51,6 @@ def run(arguments: Sequence[str]) -> None:
     except (BadFlag, ValueError) as error:
         parser.error(str(error))
     config = ClientConfig.load(given.kubeconfig, given.context)
-    for warning in config.warnings():
-        print(f"warning: {warning}", file=sys.stderr)
     operator.run(config=config, install=given.install_crds)
 
 
