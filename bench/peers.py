@@ -44,6 +44,13 @@ def _kubewright(name: str, folder: Path) -> Peer:
     return Peer(name, command)
 
 
+def kinds(count: int) -> Peer:
+    """Kubewright with controllers of so many kinds."""
+    folder, file = programs.kubewright(speedups=False), str(programs.OPERATORS / "kubewright_kinds.py")
+    command = [str(folder / "kubewright"), "run", file]
+    return Peer(OURS, lambda kubeconfig, children: command, {"BENCH_KINDS": str(count)})
+
+
 def _go(program: Path) -> Peer:
     return Peer(GO, lambda kubeconfig, children: [str(program), f"-children={str(children).lower()}"])
 

@@ -46,17 +46,17 @@ class Plan:
 QUICK = Plan(
     rounds=1,
     peers=(peers.OURS, peers.GO, peers.KOPF),
-    real=Size(150, (50,), 2.0, 2.0),
-    stub=Size(500, (200,), 2.0, 2.0),
+    real=Size(100, (50,), 1.5, 1.0),
+    stub=Size(500, (200,), 1.5, 1.0),
     backlogs=(1000,),
     colds=(),
 )
 FULL = Plan(
     rounds=3,
     peers=peers.ALL,
-    real=Size(1000, (50,), 15.0, 10.0),
-    stub=Size(3000, (200, 1000), 8.0, 10.0),
-    backlogs=(3000,),
+    real=Size(1000, (50,), 10.0, 5.0),
+    stub=Size(2000, (200, 1000), 5.0, 5.0),
+    backlogs=(2000,),
     colds=(1000, 10_000, 50_000),
 )
 
@@ -70,25 +70,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         chosen = [peers.make(each) for each in plan.peers]
-        crd = _crd()
+        crd = crd_of_widgets()
         facts = machine.facts()
+        result: dict[str, Any] = {}
         try:
-            _measure(plan, chosen, crd, folder, records, versions)
+            for number in range(plan.rounds):
+                _round(plan, number, chosen, crd, folder, records, versions)
+                facts["load_average_after"] = round(os.getloadavg()[0], 2)
+                facts["seconds"] = round(time.monotonic() - started)
+                result = {
+                    "machine": facts,
+                    "backends": versions,
+                    "plan": {"rounds": number + 1},
+                    "summary": summary.summarize(records),
+                    "ratios": summary.ratios(records),
+                    "records": records,
+                }
+                output.parent.mkdir(parents=True, exist_ok=True)
+                output.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
         except BaseException:
             _keep_logs(folder)
             raise
-    facts["load_average_after"] = round(os.getloadavg()[0], 2)
-    facts["seconds"] = round(time.monotonic() - started)
-    result = {
-        "machine": facts,
-        "backends": versions,
-        "plan": {"rounds": plan.rounds, "quick": plan.rounds == 1},
-        "summary": summary.summarize(records),
-        "ratios": summary.ratios(records),
-        "records": records,
-    }
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_bytes(orjson.dumps(result, option=orjson.OPT_INDENT_2) + b"\n")
     print(table.text(result))
     print(f"\n{output} ({facts['seconds']} s)")
     if output == RESULTS:
@@ -96,27 +98,27 @@ def main() -> None:
         page.write(result, programs.ROOT / "docs" / "benchmark.md")
 
 
-def _measure(
+def _round(
     plan: Plan,
+    number: int,
     chosen: list[peers.Peer],
     crd: dict[str, Any],
     folder: Path,
     records: list[Record],
     versions: dict[str, str],
 ) -> None:
-    for number in range(plan.rounds):
-        # Each round begins with another peer: who comes first meets a cold server.
-        turn = chosen[number % len(chosen) :] + chosen[: number % len(chosen)]
-        if plan.real is not None:
-            with backends.real(folder, crd) as real:
-                versions["real"] = real.version
-                for peer in turn:
-                    _say(number, "real", peer.name)
-                    _collect(records, number, _real(peer, real, folder, plan.real))
-        if plan.stub is not None:
+    # Each round begins with another peer: who comes first meets a cold server.
+    turn = chosen[number % len(chosen) :] + chosen[: number % len(chosen)]
+    if plan.real is not None:
+        with backends.real(folder, crd) as real:
+            versions["real"] = real.version
             for peer in turn:
-                _say(number, "stub", peer.name)
-                _collect(records, number, _stub(peer, crd, folder, plan))
+                _say(number, "real", peer.name)
+                _collect(records, number, _real(peer, real, folder, plan.real))
+    if plan.stub is not None:
+        for peer in turn:
+            _say(number, "stub", peer.name)
+            _collect(records, number, _stub(peer, crd, folder, plan))
 
 
 def _real(peer: peers.Peer, backend: backends.Real, folder: Path, size: Size) -> Iterable[Record]:
@@ -154,7 +156,8 @@ def _collect(records: list[Record], number: int, found: Iterable[Record]) -> Non
     records += [{**facts, **record} for record in found]
 
 
-def _crd() -> dict[str, Any]:
+def crd_of_widgets() -> dict[str, Any]:
+    """The CRD, as Kubewright makes it from the operator's types."""
     command = [str(programs.kubewright(speedups=False) / "kubewright"), "manifests", "crd"]
     text = subprocess.run(
         [*command, str(programs.OPERATORS / "kubewright_operator.py")], capture_output=True, text=True, check=True

@@ -79,7 +79,7 @@ class Bench:
                 done,
                 rate=done["agreed"] / seconds if done["agreed"] == objects else None,
                 to_last_status_seconds=done["last_status"] - operator.started_at,
-                cpu_ms=cpu.total / objects * 1000,
+                cpu_seconds=cpu.total,
                 peak_rss_mib=_mib(operator.peak_rss_bytes()),
             )
 
