@@ -1,9 +1,9 @@
 """What the validation of an object costs. Run: python bench/validate.py
 
-Two objects: a custom resource of 2 KB with a list of 20 items, and a Pod template as operators embed it. Prints thousand
-operations per second, the fastest of some repetitions, beside `jsonschema` and `jsonschema-rs` where they are installed
-(they say whether a value fits, or list errors with other words and paths; they know nothing of nullable,
-int-or-string, embedded resources, pruning, defaults or ratcheting, so only the first line compares like with like).
+Two objects: a custom resource of 2 KB with a list of 20 items, and a Pod template as operators embed it. Prints
+thousand operations per second, the fastest of some repetitions, beside `jsonschema` and `jsonschema-rs` where they are
+installed. Those say whether a value fits, or list errors with other words and paths; they know nothing of nullable,
+int-or-string, embedded resources, pruning, defaults or ratcheting, so only the first line compares like with like.
 
 Ratios between the lines of one run are what can be compared; the numbers depend on machine and Python build. The last
 lines are the time that importing and compiling takes.

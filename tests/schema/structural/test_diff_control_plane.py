@@ -1,4 +1,4 @@
-"""The pairs of `diff` judged by a real API server: a witness is taken by the old schema, and not as it is by the new."""
+"""The pairs of `diff` judged by a real API server: the new schema does not take a witness as the old one does."""
 
 from __future__ import annotations
 

@@ -10,12 +10,13 @@ the two together).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
 from .gotext import kind_of
 from .node import Node
-from .numbers import is_whole
+from .numbers import Bounds, is_whole
 from .values import same
 
 __all__ = ["Check", "in_enum", "predicate", "type_problem"]
@@ -23,7 +24,7 @@ __all__ = ["Check", "in_enum", "predicate", "type_problem"]
 Check = Callable[[Any], bool]
 
 _TYPES: Final = (type(None), bool, int, float, str, list, dict)
-_SAMPLES: Final[dict[type, Any]] = {bool: True, int: 1, str: "", list: [], dict: {}}
+_SAMPLES: Final[dict[type, Any]] = {bool: True, int: 1, float: 0.5, str: "", list: [], dict: {}}
 _INTERNAL_FORMATS: Final = {"integer": "int64", "number": "float64"}
 
 
@@ -75,31 +76,32 @@ def in_enum(value: Any, enum: list[Any]) -> bool:
 
 
 def predicate(node: Node) -> Check:
-    """The predicate of a node."""
+    """The predicate of a node, which the node keeps."""
     table = {kind: _for_type(node, kind) for kind in _TYPES}
 
     def valid(value: Any) -> bool:
         return table[type(value)](value)
 
-    if all(check is _always for check in table.values()):
-        return _always
-    return valid
+    node.valid = _always if all(check is _always for check in table.values()) else valid
+    return node.valid
 
 
 def _for_type(node: Node, kind: type) -> Check:
     parts: list[Check] = []
     if kind is type(None):
         return _never if type_problem(node, None) or node.enum else _always
-    if kind is float:
-        parts.append(lambda value: type_problem(node, value) is None)
-    elif type_problem(node, _SAMPLES[kind]) is not None:
-        return _never
+    if type_problem(node, _SAMPLES[kind]) is not None:
+        if kind is not float or type_problem(node, 1.0) is not None:
+            return _never
+        parts.append(is_whole)
     if node.enum:
         parts.append(_enum(node.enum, kind))
     if kind is str:
         parts += _of_string(node)
-    elif kind in (int, float) and not node.bounds.is_open:
-        parts.append(_of_integer(node) if kind is int else node.bounds.allow)
+    elif kind is int:
+        parts.append(_of_integer(node))
+    elif kind is float and not node.bounds.is_open:
+        parts.append(_of_float(node))
     elif kind is list:
         parts += _of_list(node)
     elif kind is dict:
@@ -144,12 +146,36 @@ def _of_string(node: Node) -> list[Check]:
 
 def _of_integer(node: Node) -> Check:
     bounds = node.bounds
-    limits = [bounds.multiple, bounds.minimum, bounds.maximum]
-    if any(limit is not None for limit in limits):
+    low, high = bounds.minimum, bounds.maximum
+    if bounds.multiple is not None or not _is_integral(bounds, low) or not _is_integral(bounds, high):
         return bounds.allow
-    if bounds.format == "int32":
-        return lambda value: -(2**31) <= value < 2**31
-    return _always  # an integer of 64 bits
+    least, most = -(2**63), 2**63 - 1
+    if bounds.format == "int32" and bounds.kind == "integer":
+        least, most = -(2**31), 2**31 - 1
+    if low is not None:
+        least = max(least, int(low) + bounds.above)
+    if high is not None:
+        most = min(most, int(high) - bounds.below)
+    if (least, most) == (-(2**63), 2**63 - 1):
+        return _always
+    return lambda value: least <= value <= most
+
+
+def _is_integral(bounds: Bounds, limit: float | None) -> bool:
+    """Whether a limit is what it says, for an integer: whole, and within what the type holds."""
+    bits = 31 if bounds.format == "int32" and bounds.kind == "integer" else 63
+    return limit is None or (limit.is_integer() and -(2.0**bits) <= limit < 2.0**bits)
+
+
+def _of_float(node: Node) -> Check:
+    bounds = node.bounds
+    if bounds.multiple is not None or bounds.kind == "integer" or bounds.format == "float":
+        return bounds.allow
+    least = -math.inf if bounds.minimum is None else bounds.minimum
+    most = math.inf if bounds.maximum is None else bounds.maximum
+    if bounds.above or bounds.below:
+        return bounds.allow
+    return lambda value: least <= value <= most
 
 
 def _of_list(node: Node) -> list[Check]:

@@ -38,14 +38,17 @@ Found = dict[str, FieldError]
 _TYPE_META: Final = ("apiVersion", "kind")
 
 
-def explain(node: Node, value: Any, *, past: Correlated | None = None, below: str = "") -> list[FieldError]:
+def explain(
+    node: Node, value: Any, *, past: Correlated | None = None, below: str = "", thorough: bool = False
+) -> list[FieldError]:
     """All errors of a value; empty when it is valid.
 
     Args:
         past: the value with the one it replaces, on an update.
         below: the path of the value, for the fields of errors; their texts do not have it.
+        thorough: look also where the predicate of a node says that nothing is wrong.
     """
-    walk = _Walk(below)
+    walk = _Walk(below, counting=thorough)
     found: Found = {}
     walk.check(node, value, "", found, past)
     if past is not None and past.is_unchanged:
@@ -54,8 +57,10 @@ def explain(node: Node, value: Any, *, past: Correlated | None = None, below: st
 
 
 class _Walk:
-    def __init__(self, below: str) -> None:
+    def __init__(self, below: str, counting: bool) -> None:
         self._below = below
+        self._counting = int(counting)
+        """Above 0, checks that pass are counted, so what is valid cannot be skipped."""
 
     def _field(self, path: str) -> str:
         path = path.removeprefix(".")
@@ -134,6 +139,8 @@ class _Walk:
 
     def _below_past(self, node: Node, value: Any, path: str, found: Found, past: Correlated | None) -> int:
         """A field, map value or item: its errors count unless it is as it was."""
+        if not self._counting and node.valid is not None and node.valid(value):
+            return 0
         if past is None:
             return self.check(node, value, path, found)
         own: Found = {}
@@ -194,10 +201,12 @@ class _Walk:
 
     def _junctors(self, node: Node, value: Any, path: str, found: Found) -> int:
         passed = 1
+        self._counting += 1
         if node.any_of:
             passed += self._any_of(node.any_of, value, path, found)
         if node.one_of:
             passed += self._one_of(node.one_of, value, path, found)
+        self._counting -= 1
         if node.all_of:
             passed += self._all_of(node.all_of, value, path, found)
         if node.none_of is not None:

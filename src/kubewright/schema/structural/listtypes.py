@@ -18,26 +18,19 @@ __all__ = ["list_errors"]
 def list_errors(node: Node, value: Any, path: str = "") -> list[FieldError]:
     """The duplicates in an object and all below it."""
     errors: list[FieldError] = []
-    if _has_sets(node):
-        _walk(node, value, path, errors)
+    _walk(node, value, path, errors)
     return errors
 
 
-def _has_sets(node: Node | None) -> bool:
-    if node is None:
-        return False
-    if node.list_type in ("set", "map"):
-        return True
-    return _has_sets(node.items) or _has_sets(node.additional) or any(map(_has_sets, node.properties.values()))
-
-
 def _walk(node: Node, value: Any, path: str, errors: list[FieldError]) -> None:
+    if not node.has_sets:
+        return
     if isinstance(value, list):
         if node.list_type == "set":
             errors += [duplicate(index(path, place), value[place]) for place in _repeated(value)]
         elif node.list_type == "map":
             errors += _map_errors(node, value, path)
-        if node.items is not None:
+        if node.items is not None and node.items.has_sets:
             for place, item in enumerate(value):
                 _walk(node.items, item, index(path, place), errors)
     elif isinstance(value, dict):
@@ -45,7 +38,7 @@ def _walk(node: Node, value: Any, path: str, errors: list[FieldError]) -> None:
             for name, each in value.items():
                 _walk(node.additional, each, key(path, name), errors)
         for name, schema in node.properties.items():
-            if name in value:
+            if schema.has_sets and name in value:
                 _walk(schema, value[name], child(path, name), errors)
 
 

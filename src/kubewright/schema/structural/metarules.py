@@ -13,6 +13,7 @@ from typing import Any, Final
 from .fielderrors import FieldError, child, forbidden, index, invalid, key, required, too_long
 from .gotext import GoStruct
 from .node import Node
+from .objectmeta import MetaError, read_meta
 
 __all__ = ["dns_label", "dns_subdomain", "embedded_errors", "meta_errors", "old_dns_label", "update_errors"]
 
@@ -225,7 +226,7 @@ def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
 
 def embedded_errors(node: Node | None, value: Any, path: str = "") -> list[FieldError]:
     """Errors of the resources embedded in an object: apiVersion and kind are there, metadata is valid."""
-    if node is None:
+    if node is None or not node.has_embedded:
         return []
     errors: list[FieldError] = []
     if isinstance(value, list):
@@ -256,9 +257,16 @@ def _embedded(value: dict[str, Any], path: str) -> list[FieldError]:
     elif isinstance(kind, str) and (problems := old_dns_label(kind.lower())):
         said = "may have mixed case, but should otherwise match: " + ",".join(problems)
         errors.append(invalid(where, kind, said))
-    meta = value.get("metadata")
-    if isinstance(meta, dict):
-        named = meta if meta.get("name") else {**meta, "name": "fakename"}
-        namespaced = bool(meta.get("namespace"))
-        errors += meta_errors(named, child(path, "metadata"), namespaced=namespaced, name_rule=_path_segment)
+    if value.get("metadata") is not None:
+        errors += _embedded_meta(value["metadata"], child(path, "metadata"))
     return errors
+
+
+def _embedded_meta(metadata: Any, path: str) -> list[FieldError]:
+    try:
+        meta, _ = read_meta(metadata)
+    except MetaError as error:
+        return [invalid(path, metadata, str(error))]
+    namespaced = bool(meta.get("namespace"))
+    named = meta if meta.get("name") else {**meta, "name": "fakename"}
+    return meta_errors(named, path, namespaced=namespaced, name_rule=_path_segment)

@@ -66,6 +66,8 @@ class Node:
         "format",
         "format_check",
         "has_default",
+        "has_embedded",
+        "has_sets",
         "items",
         "keys",
         "list_type",
@@ -88,8 +90,11 @@ class Node:
         "rules",
         "types",
         "unique",
+        "valid",
     )
 
+    valid: Callable[[Any], bool] | None
+    """The predicate of this node, once `checks.predicate` has made it."""
     types: tuple[str, ...]
     """Empty where any type is allowed."""
     properties: dict[str, Node]
@@ -97,6 +102,10 @@ class Node:
     """The schema of further values."""
     open: bool
     """`additionalProperties` is there: what `properties` does not name is kept (and pruned by `additional`)."""
+    has_sets: bool
+    """A list of type set or map stands here or below."""
+    has_embedded: bool
+    """An embedded resource stands here or below."""
     closed: bool
     """`additionalProperties: false`: what `properties` does not name is an error."""
 
@@ -105,6 +114,7 @@ class Node:
             raise SchemaShapeError(path, f"is nested deeper than {MAX_SCHEMA_DEPTH} levels")
         if not isinstance(schema, Mapping):
             raise SchemaShapeError(path, "is not an object")
+        self.valid = None
         read = _Reader(schema, path)
         declared = read.text("type")
         int_or_string = read.flag("x-kubernetes-int-or-string")
@@ -122,6 +132,9 @@ class Node:
         self.default = as_stored(json_value(schema.get("default")))
         self._read_extensions(read)
         self._read_children(read, depth)
+        below = [each for each in (*self.properties.values(), self.items, self.additional) if each is not None]
+        self.has_sets = self.list_type in ("set", "map") or any(each.has_sets for each in below)
+        self.has_embedded = self.embedded or any(each.has_embedded for each in below)
 
     def _read_strings(self, read: _Reader, kind: str) -> None:
         name = read.text("format")

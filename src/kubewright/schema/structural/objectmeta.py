@@ -200,7 +200,7 @@ def coerce_embedded(
 
 
 def _coerce(node: Node | None, value: Any, path: str, unknown: list[str], drop: bool) -> FieldError | None:
-    if node is None:
+    if node is None or not node.has_embedded:
         return None
     if isinstance(value, list):
         for place, item in enumerate(value):

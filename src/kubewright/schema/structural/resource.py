@@ -128,7 +128,7 @@ class Version:
                 value.pop("status", None)
         meta, before = value.get("metadata") or {}, stored.get("metadata") or {}
         meta = {**{each: before[each] for each in ("name", "namespace") if each in before}, **meta}
-        # The metadata of an update is looked at three times on its way: twice by what all kinds share, once by this one.
+        # The metadata of an update is looked at three times: twice by what all kinds share, once by this one.
         errors = update_errors(meta, before) * 3
         errors += self._schema_errors({**value, "metadata": meta}, stored)
         return self._outcome(value, str(meta.get("name", "")), errors, unknown)
