@@ -159,6 +159,19 @@ def test_a_dropped_transport_ends_what_is_under_way_and_connects_anew() -> None:
     on_a_server(case)
 
 
+def test_what_is_under_way_when_the_leadership_is_lost_says_so() -> None:
+    async def case(server: Server, clock: Clock, leadership: Leadership, transport: FencedTransport) -> None:
+        under_way = asyncio.create_task(transport.request("PATCH", "/a"))
+        await server.arrived(1)
+        leadership.revoke()
+        await transport.drop()
+        with pytest.raises(LeadershipLost, match="given up, and perhaps carried out: this process no longer") as lost:
+            await under_way
+        assert lost.value.was_sent
+
+    on_a_server(case)
+
+
 def test_the_kernel_keeps_nothing_back_for_a_connection_that_is_dropped_or_does_not_get_through() -> None:
     async def case(server: Server, clock: Clock, leadership: Leadership, transport: FencedTransport) -> None:
         server.answering.set()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -17,7 +18,7 @@ from lease_api import LeaseApi, LeaseTransport
 
 from kubewright.client import ClientConfig, Response
 from kubewright.client.config import ConfigError
-from kubewright.manager.election import Elector, LeaderElection
+from kubewright.manager.election import Elector, LeaderElection, Term
 
 CONFIG = ClientConfig(server="http://fake.example")
 QUICK = LeaderElection(lease_seconds=2, renew_seconds=1.2, retry_seconds=0.2)
@@ -43,6 +44,16 @@ class Told:
 
     def event(self, message: str) -> None:
         self.calls.append(f"event {message}")
+
+
+@asynccontextmanager
+async def leading(api: LeaseApi) -> AsyncIterator[tuple[Candidate, Candidate, Term]]:
+    """One that leads, one that stands by, and the term of the first."""
+    first, second = Candidate(api, "first"), Candidate(api, "second")
+    async with first.elector:
+        term = await first.elector.elected()
+        async with second.elector:
+            yield first, second, term
 
 
 class Candidate:
@@ -92,9 +103,7 @@ def test_a_term_begins_is_kept_and_is_given_back() -> None:
 
 def test_another_takes_over_when_it_was_given_back_and_not_before() -> None:
     async def main(api: LeaseApi) -> None:
-        first, second = Candidate(api, "first"), Candidate(api, "second")
-        async with first.elector, second.elector:
-            await first.elector.elected()
+        async with leading(api) as (first, second, _):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(2.5):
                     await second.elector.elected()
@@ -112,9 +121,7 @@ def test_another_takes_over_when_it_was_given_back_and_not_before() -> None:
 
 def test_an_event_loop_that_is_blocked_longer_than_the_lease_keeps_it() -> None:
     async def main(api: LeaseApi) -> None:
-        first, second = Candidate(api, "first"), Candidate(api, "second")
-        async with first.elector, second.elector:
-            term = await first.elector.elected()
+        async with leading(api) as (first, _, term):
             time.sleep(3.0)  # noqa: ASYNC251 - that is what it is about
             assert first.elector.leadership.is_valid()
             await asyncio.sleep(0.05)
@@ -141,9 +148,7 @@ def test_an_event_loop_that_is_blocked_for_too_long_ends_the_process() -> None:
 
 def test_a_leader_that_is_cut_off_hears_of_it_in_time_and_may_lead_again() -> None:
     async def main(api: LeaseApi) -> None:
-        first, second = Candidate(api, "first"), Candidate(api, "second")
-        async with first.elector, second.elector:
-            term = await first.elector.elected()
+        async with leading(api) as (first, second, term):
             first.link.is_cut = True
             cut_at = time.monotonic()
             await term.lost.wait()
@@ -163,9 +168,7 @@ def test_a_leader_that_is_cut_off_hears_of_it_in_time_and_may_lead_again() -> No
 
 def test_work_that_does_not_stop_after_a_loss_ends_with_the_process_before_the_lease_can_be_taken() -> None:
     async def main(api: LeaseApi) -> None:
-        first, second = Candidate(api, "first"), Candidate(api, "second")
-        async with first.elector, second.elector:
-            await first.elector.elected()
+        async with leading(api) as (first, _, _):
             first.link.is_cut = True
             await asyncio.to_thread(_until, lambda: first.ends)
             assert api.holder == "first"
@@ -253,9 +256,7 @@ def test_a_defect_of_the_election_ends_the_term_and_comes_out() -> None:
 
 def test_a_cancelled_wait_takes_nothing() -> None:
     async def main(api: LeaseApi) -> None:
-        first, second = Candidate(api, "first"), Candidate(api, "second")
-        async with first.elector, second.elector:
-            await first.elector.elected()
+        async with leading(api) as (first, second, _):
             waiting = asyncio.create_task(second.elector.elected())
             await asyncio.sleep(0.1)
             waiting.cancel()

@@ -23,7 +23,7 @@ from kubewright.models.core.v1 import ConfigMap
 from running import until
 from webs import Web, web
 
-QUICK = LeaderElection(lease_seconds=2, renew_seconds=1.2, retry_seconds=0.2)
+QUICK = LeaderElection(lease_seconds=3, renew_seconds=1.8, retry_seconds=0.3)
 CONFIG = ClientConfig(server="http://fake.example")
 
 
@@ -106,7 +106,7 @@ def test_one_works_and_the_other_stands_by_with_everything_synced_until_it_takes
         two = Process(api, leases, "second", second)
         await two.manager.ready.wait()
         lists = [asked for asked in api.requests if asked.verb == "list"]
-        await asyncio.sleep(2.5)
+        await asyncio.sleep(3.5)
         assert one.works
         assert not two.works
         assert second.began == 0
@@ -165,7 +165,7 @@ def test_who_is_told_to_stop_while_standing_by_never_begins_to_work() -> None:
 
 def test_the_lease_is_given_back_when_the_last_reconcile_has_ended() -> None:
     async def main(api: FakeApi, leases: LeaseApi) -> None:
-        worker = Worker("first", seconds=3.0)
+        worker = Worker("first", seconds=4.0)
         one = Process(api, leases, "first", worker)
         await until(lambda: worker.began == 1)
         one.manager.stop()

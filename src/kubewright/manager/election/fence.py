@@ -34,7 +34,7 @@ from kubewright.client.http1 import Http1Transport
 from kubewright.client.http1_connection import Connection, Owner
 from kubewright.client.http1_exchange import Exchange
 from kubewright.client.http1_pool import Pool
-from kubewright.client.transport import Headers, Limits, Response, Transport
+from kubewright.client.transport import Headers, Limits, Response, Transport, TransportClosed, TransportError
 
 from .leadership import Leadership, LeadershipLost
 
@@ -60,6 +60,12 @@ class Fence:
         """Raises LeadershipLost for a write of who does not lead."""
         if method not in _READS and not self._leadership.is_valid():
             raise LeadershipLost(self._server, self._leadership.lease)
+
+    def explain(self, method: str, closed: TransportClosed) -> TransportError:
+        """What it means for a request that the connections of who leads were closed: mostly, that it does no more."""
+        if method in _READS or self._leadership.is_valid():
+            return closed
+        return LeadershipLost(self._server, self._leadership.lease, was_sent=closed.phase != "wait")
 
     def bound(self, method: str, target: str) -> str:
         """The target of a request that is given up by the server before anybody else can lead."""
@@ -99,9 +105,12 @@ class FencedTransport:
         """See Transport.request. Raises LeadershipLost too."""
         self._fence.check(method)
         target = self._fence.bound(method, target)
-        return await self._transport().request(
-            method, target, headers=headers, body=body, timeout_seconds=timeout_seconds
-        )
+        try:
+            return await self._transport().request(
+                method, target, headers=headers, body=body, timeout_seconds=timeout_seconds
+            )
+        except TransportClosed as closed:
+            raise self._fence.explain(method, closed) from closed
 
     async def stream(
         self,

@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from kubewright.client.transport import TransportError
+from kubewright.client.transport import Phase, TransportError
 
 __all__ = ["Leadership", "LeadershipLost", "steady"]
 
@@ -35,12 +35,17 @@ steady: Callable[[], float] = _steady()
 
 
 class LeadershipLost(TransportError):
-    """A write was not sent, as this process does not lead any more. Whoever leads now does what is to be done."""
+    """A write was not sent, or was given up on its way (`was_sent`: it may have been carried out), as this process does
+    not lead any more. Whoever leads now does what is to be done.
+    """
 
-    def __init__(self, server: str, lease: str) -> None:
-        super().__init__(server, "wait", f"not sent: this process no longer holds the Lease {lease}")
+    def __init__(self, server: str, lease: str, *, was_sent: bool = False) -> None:
+        fate = "given up, and perhaps carried out" if was_sent else "not sent"
+        phase: Phase = "response" if was_sent else "wait"
+        super().__init__(server, phase, f"{fate}: this process no longer holds the Lease {lease}")
         self.args = (server, lease)
         self.lease = lease
+        self.was_sent = was_sent
 
 
 class Leadership:
