@@ -104,6 +104,7 @@ CASES: dict[str, Case] = {
     "unknown fields in items": Case(array(fields(a=string())), [{"b": 1}, {"a": "x", "c": 2}]),
     "unknown fields that are kept": Case({**fields(a=fields(b=string())), **OPEN}, {"a": {"c": 1}, "z": {"y": 1}}),
     "a map of anything": Case(mapping(True), {"a": {"b": 1}, "c": [{"d": 1}], "e": 5}),
+    "null inside of a default": Case(fields(a={**fields(b=OPEN, c=string()), "default": {"b": None, "c": "x"}}), {}),
     "defaults inside defaults": Case(fields(a={**fields(b=string(default="x"), c=integer()), "default": {}}), {}),
     # junctors
     "anyOf none": Case(string(anyOf=[{"pattern": "^a"}, {"minLength": 3}]), "b"),

@@ -33,8 +33,9 @@ def create(rest: Rest, crd: dict[str, Any], query: str = "") -> tuple[int, dict[
 
 def shown(field: str, message: str) -> tuple[str, str]:
     """Without the value where it is a whole list of versions or schema, which a server shows in Go's form."""
-    if message.startswith(("Invalid value: [{", "Invalid value: {", "Invalid value: null")):
-        return field, message.rpartition("]: " if "[{" in message else ": ")[2]
+    for opening, closing in (("[{", "]: "), ("{", "}: "), ("null", ": ")):
+        if message.startswith(f"Invalid value: {opening}"):
+            return field, message.rpartition(closing)[2]
     return field, message
 
 

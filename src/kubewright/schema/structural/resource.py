@@ -9,7 +9,7 @@ an `Outcome`: what would be stored, or why not.
 | defaults filled in | `_decode` |
 | status dropped where the status subresource is on | `create` |
 | metadata, structure, replicas of scale, embedded resources, list types, rules | `_errors` |
-| defaults again, as on every read from storage | `Outcome.object` |
+| nulls dropped and defaults filled in again, as on every read from storage | `Outcome.object` |
 
 An update is the same with the stored object beside it: errors of what did not change are dropped (ratcheting). The
 order is `customresource_handler.go`'s and `registry/customresource/strategy.go`'s. No I/O, no clock: what a server adds
@@ -223,6 +223,8 @@ class Version:
         return errors + schema.rule_errors(value, old, past, errors)
 
     def _outcome(self, value: dict[str, Any], name: str, errors: list[FieldError], unknown: tuple[str, ...]) -> Outcome:
+        # To storage and back: nulls inside of defaults go, and what was dropped (the status) is filled in again.
+        drop_nulls(value, self.schema.node)
         fill_defaults(value, self.schema.node)
         return Outcome(
             self.kind,
