@@ -4,14 +4,18 @@
 same words, and what it accepts means the same: `$` is the end of the text, `\\d` is ASCII, `\\pL` and `\\Q...\\E` are
 known, back references and lookaround are not. The tree is then written as a pattern for `re`, with every flag and
 class resolved; no text of the user reaches `re` as it is.
+
+`re` backtracks, Go does not: where that could take long, `re2_linear` matches instead.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from functools import lru_cache
 from typing import Final
 
+from .re2_linear import Automaton, TooLarge, danger
 from .re2_syntax import parse
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat
 from .re2_unicode import MAX_RUNE
@@ -29,6 +33,10 @@ _ASSERTIONS: Final = {
 }
 
 
+#: By danger (see `re2_linear`): the longest text that `re` matches in no noticeable time.
+_TRUSTED: Final = (sys.maxsize, 250, 8)
+
+
 class Regex:
     """A compiled expression. Immutable; safe to share.
 
@@ -37,34 +45,58 @@ class Regex:
         groups: the number of capturing groups.
     """
 
-    __slots__ = ("_re", "groups", "text")
+    __slots__ = ("_automaton", "_longest", "_re", "_tree", "groups", "text")
 
-    def __init__(self, text: str, pattern: re.Pattern[str]) -> None:
+    def __init__(self, text: str, pattern: re.Pattern[str], tree: Node) -> None:
         self.text = text
         self._re = pattern
+        self._tree = tree
+        #: The longest text that `re` is trusted with.
+        self._longest = _TRUSTED[danger(tree)]
+        self._automaton: Automaton | None = None
         self.groups = pattern.groups
+
+    def _linear(self, text: str) -> Automaton | None:
+        """What to match a text with instead of `re`, if it is not to be trusted with that."""
+        if len(text) <= self._longest:
+            return None
+        if self._automaton is None:
+            try:
+                self._automaton = Automaton(self._tree)
+            except TooLarge:
+                self._longest = sys.maxsize
+        return self._automaton
 
     def search(self, text: str) -> bool:
         """Whether the expression is found anywhere in `text` (Go's MatchString)."""
+        if len(text) > self._longest and (automaton := self._linear(text)) is not None:
+            return automaton.search(text)
         return self._re.search(text) is not None
 
     def find(self, text: str) -> str | None:
         """The leftmost match, or None."""
-        found = self._re.search(text)
-        return None if found is None else found.group()
+        span = self._span(text, 0)
+        return None if span is None else text[span[0] : span[1]]
+
+    def _span(self, text: str, at: int) -> tuple[int, int] | None:
+        automaton = self._linear(text)
+        if automaton is not None:
+            return automaton.find(text, at)
+        found = self._re.search(text, at)
+        return None if found is None else found.span()
 
     def find_all(self, text: str, limit: int = -1) -> list[str]:
         """The matches from left to right, none overlapping; at most `limit` of them unless that is negative."""
         found: list[str] = []
         at, end_of_last = 0, -1
         while at <= len(text) and (limit < 0 or len(found) < limit):
-            match = self._re.search(text, at)
-            if match is None:
+            span = self._span(text, at)
+            if span is None:
                 break
-            start, end = match.span()
+            start, end = span
             # Go takes no empty match right after another match.
             if start != end or start != end_of_last:
-                found.append(match.group())
+                found.append(text[start:end])
             end_of_last = end
             at = end if end > at or start != end else end + 1
         return found
@@ -82,7 +114,7 @@ def compile(text: str) -> Regex:  # noqa: A001 - the name that `re` has
     """
     tree = parse(text)
     try:
-        return Regex(text, re.compile(_write(tree)))
+        return Regex(text, re.compile(_write(tree)), tree)
     except (re.error, RecursionError, OverflowError):
         raise Re2Error("expression too large", text) from None
 

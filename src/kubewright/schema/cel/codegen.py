@@ -17,71 +17,17 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import ops
 from .constants import constant_of, is_constant
 from .costs import CREATE_LIST, CREATE_MAP, IDENT, RuntimeCost
 from .environment import Environment
-from .errors import CostLimitExceeded, EvaluationError
+from .errors import EvaluationError
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
-from .values import Optional, decode_key, encode_key
+from .runtime import GLOBALS, final
 
-__all__ = ["ERRORS", "GLOBALS", "Generator", "generate", "insert"]
+__all__ = ["Generator", "generate"]
 
-ERRORS: Final = (EvaluationError, KeyError, TypeError, AttributeError, ValueError, IndexError)
 MAX_BLOCKS: Final = 12
-
-
-def _put(entries: dict[Any, Any], key: Any, value: Any) -> None:
-    """An entry of a literal: the last of equal keys stays."""
-    if not ops.is_key(key):
-        raise EvaluationError(f"unsupported key type: {ops.type_name(key)}")
-    entries[encode_key(key)] = value
-
-
-def insert(entries: dict[Any, Any], key: Any, value: Any) -> None:
-    """An entry of a transformed map: keys are told apart."""
-    encoded = encode_key(key)
-    if encoded in entries:
-        raise EvaluationError(f"insert failed: key {ops.show_key(key)} already exists")
-    entries[encoded] = value
-
-
-def _keys(value: Any) -> Any:
-    """What a macro of one variable runs over."""
-    if isinstance(value, dict):
-        return [decode_key(key) for key in value]
-    if isinstance(value, list):
-        return value
-    raise EvaluationError("no such overload")
-
-
-def _pairs(value: Any) -> Any:
-    """What a macro of two variables runs over."""
-    if isinstance(value, dict):
-        return [(decode_key(key), each) for key, each in value.items()]
-    if isinstance(value, list):
-        return enumerate(value)
-    raise EvaluationError("no such overload")
-
-
-GLOBALS: Final[dict[str, Any]] = {
-    "ERRORS": ERRORS,
-    "CostLimitExceeded": CostLimitExceeded,
-    "Optional": Optional,
-    "boolean": ops.boolean,
-    "put": _put,
-    "insert": insert,
-    "keys": _keys,
-    "pairs": _pairs,
-    "select": ops.select,
-    "select_optional": ops.select_optional,
-    "has_field": ops.has_field,
-    "index": ops.index,
-    "index_list": ops.index_list,
-    "index_map": ops.index_map,
-    "len": len,
-}
 
 
 def generate(
@@ -393,18 +339,6 @@ def _as_ident(node: Select) -> Ident:
     if not isinstance(node.operand, Ident):
         raise EvaluationError("a name of several parts is an identifier")
     return node.operand
-
-
-def final(error: Exception, cost: int) -> EvaluationError:
-    """The error that a program ends with, from what its code raised."""
-    if isinstance(error, KeyError):
-        error = EvaluationError(f"no such key: {ops.show_key(decode_key(error.args[0]))}")
-    elif not isinstance(error, EvaluationError):
-        if not isinstance(error, ERRORS):
-            raise error
-        error = EvaluationError("no such overload")
-    error.cost = cost
-    return error.with_traceback(None)
 
 
 def _arguments(*names: str) -> ast.arguments:

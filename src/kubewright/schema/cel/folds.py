@@ -161,7 +161,7 @@ def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
 
 
 def _put_all(entries: dict[object, object], more: dict[object, object]) -> None:
-    from .codegen import insert
+    from .runtime import insert
 
     for key, value in more.items():
         insert(entries, decode_key(key), value)

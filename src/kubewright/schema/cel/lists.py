@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cmp_to_key
 from typing import Any, Final
 
-from .codegen import insert
 from .costs import CREATE_LIST, RuntimeCost, size_of
 from .errors import CostLimitExceeded, EvaluationError
 from .ops import compare, in_list, type_name
+from .runtime import insert
 from .signatures import Library
 from .values import decode_key
 

@@ -50,8 +50,11 @@ RESERVED: Final = frozenset(
     ]
 )
 _BINARY: Final = {
-    "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
+    "||": 2, "&&": 3, "==": 4, "!=": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "+": 5, "-": 5, "*": 6, "/": 6,
+    "%": 6,
 }  # fmt: skip
+_OR: Final = 2
+_LOGICAL: Final = 3
 _FUNCTIONS: Final = {"in": "@in"}
 _STARTS: Final = frozenset(
     {"[", "{", "(", ".", "-", "!", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES"}
@@ -168,52 +171,60 @@ class _Parser:
 
     def expression(self) -> Node:
         self.deeper()
-        node = self.chain("||")
+        node = self.operators(_OR)
         if self.token.kind == "?":
             offset = self.next().offset
-            yes = self.chain("||")
+            yes = self.operators(_OR)
             self.expect(":")
             node = Call(offset, "_?_:_", None, [node, yes, self.expression()])
         self.depth -= 1
         return node
 
-    def chain(self, sign: str) -> Node:
-        """A chain of `||`, or of `&&`, which are balanced trees so that long ones stay shallow."""
-        terms = [self.chain("&&") if sign == "||" else self.binary(4)]
-        offsets: list[int] = []
-        while self.token.kind == sign:
-            offsets.append(self.next().offset)
-            terms.append(self.chain("&&") if sign == "||" else self.binary(4))
-        if not offsets:
-            return terms[0]
-        return _balance(f"_{sign}_", terms, offsets, 0, len(offsets) - 1)
-
-    def binary(self, least: int) -> Node:
+    def operators(self, least: int) -> Node:
+        """Operands and the operators between them that bind at least so strongly."""
         depth = self.depth
-        node = self.unary()
+        node = self.operand()
         while (power := _BINARY.get(self.token.kind, 0)) >= least:
+            sign = self.next()
+            if power <= _LOGICAL:
+                # A chain of one of these is a balanced tree, so that a long one stays shallow.
+                terms, offsets = [node, self.operators(power + 1)], [sign.offset]
+                while self.token.kind == sign.kind:
+                    offsets.append(self.next().offset)
+                    terms.append(self.operators(power + 1))
+                node = _balance(f"_{sign.kind}_", terms, offsets, 0, len(offsets) - 1)
+                continue
             # Each operator to the left makes the tree deeper by one.
             self.deeper()
-            sign = self.next()
-            right = self.binary(power + 1)
+            right = self.operators(power + 1)
             node = Call(sign.offset, _FUNCTIONS.get(sign.kind, f"_{sign.kind}_"), None, [node, right])
         self.depth = depth
         return node
 
-    def unary(self) -> Node:
-        sign = self.token
+    def operand(self) -> Node:
+        """A primary with the signs before it and the selections, calls and indices behind it."""
+        self.operand_is_next()
+        sign, count = self.token, 0
         if sign.kind == "!" or (sign.kind == "-" and self.tokens[self.at + 1].kind not in ("NUM_INT", "NUM_FLOAT")):
-            count = 0
             while self.token.kind == sign.kind:
                 self.next()
                 count += 1
-            node = self.member()
-            return Call(sign.offset, f"{sign.kind}_", None, [node]) if count % 2 else node
-        return self.member()
+            self.operand_is_next()
+        if self.token.kind == "(":
+            # Not in `primary`, to keep the stack short: parentheses nest the deepest.
+            self.next()
+            self.open += 1
+            node = self.expression()
+            self.expect(")")
+            self.open -= 1
+        else:
+            node = self.primary()
+        if self.token.kind in (".", "["):
+            node = self.member(node)
+        return Call(sign.offset, f"{sign.kind}_", None, [node]) if count % 2 else node
 
-    def member(self) -> Node:
+    def member(self, node: Node) -> Node:
         depth = self.depth
-        node = self.primary()
         while self.token.kind in (".", "["):
             self.deeper()
             sign = self.next()
@@ -270,13 +281,6 @@ class _Parser:
     def primary(self) -> Node:
         token = self.token
         match token.kind:
-            case "(":
-                self.next()
-                self.open += 1
-                node = self.expression()
-                self.expect(")")
-                self.open -= 1
-                return node
             case "[":
                 return self.list_literal()
             case "{":
@@ -291,14 +295,15 @@ class _Parser:
                 return Literal(token.offset, None)
             case "-" | "NUM_INT" | "NUM_UINT" | "NUM_FLOAT" | "STRING" | "BYTES":
                 return self.literal()
-        # Reports, and goes on only where one token too many stood before an operand.
-        self.operand_is_next()
-        return self.primary()
+        return self.fail_expecting("an operand")
 
     def literal(self) -> Node:
         offset = self.token.offset
         negative = self.accept("-") is not None
-        token = self.next()
+        token = self.token
+        if negative and token.kind not in ("NUM_INT", "NUM_FLOAT"):
+            self.fail(f"Syntax error: no viable alternative at input '-{_shown(token)}'", token.offset)
+        self.next()
         try:
             match token.kind:
                 case "NUM_INT":

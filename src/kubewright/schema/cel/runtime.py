@@ -1,0 +1,80 @@
+"""What generated code calls beside operators: entries of maps, ranges of macros, the end of a program with an error.
+
+`GLOBALS` is the namespace that every generated function starts from.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from . import ops
+from .errors import CostLimitExceeded, EvaluationError
+from .values import Optional, decode_key, encode_key
+
+__all__ = ["ERRORS", "GLOBALS", "final", "insert"]
+
+ERRORS: Final = (EvaluationError, KeyError, TypeError, AttributeError, ValueError, IndexError)
+
+
+def _put(entries: dict[Any, Any], key: Any, value: Any) -> None:
+    """An entry of a literal: the last of equal keys stays."""
+    if not ops.is_key(key):
+        raise EvaluationError(f"unsupported key type: {ops.type_name(key)}")
+    entries[encode_key(key)] = value
+
+
+def insert(entries: dict[Any, Any], key: Any, value: Any) -> None:
+    """An entry of a transformed map: keys are told apart."""
+    encoded = encode_key(key)
+    if encoded in entries:
+        raise EvaluationError(f"insert failed: key {ops.show_key(key)} already exists")
+    entries[encoded] = value
+
+
+def _keys(value: Any) -> Any:
+    """What a macro of one variable runs over."""
+    if isinstance(value, dict):
+        return [decode_key(key) for key in value]
+    if isinstance(value, list):
+        return value
+    raise EvaluationError("no such overload")
+
+
+def _pairs(value: Any) -> Any:
+    """What a macro of two variables runs over."""
+    if isinstance(value, dict):
+        return [(decode_key(key), each) for key, each in value.items()]
+    if isinstance(value, list):
+        return enumerate(value)
+    raise EvaluationError("no such overload")
+
+
+GLOBALS: Final[dict[str, Any]] = {
+    "ERRORS": ERRORS,
+    "CostLimitExceeded": CostLimitExceeded,
+    "Optional": Optional,
+    "boolean": ops.boolean,
+    "put": _put,
+    "insert": insert,
+    "keys": _keys,
+    "pairs": _pairs,
+    "select": ops.select,
+    "select_optional": ops.select_optional,
+    "has_field": ops.has_field,
+    "index": ops.index,
+    "index_list": ops.index_list,
+    "index_map": ops.index_map,
+    "len": len,
+}
+
+
+def final(error: Exception, cost: int) -> EvaluationError:
+    """The error that a program ends with, from what its code raised."""
+    if isinstance(error, KeyError):
+        error = EvaluationError(f"no such key: {ops.show_key(decode_key(error.args[0]))}")
+    elif not isinstance(error, EvaluationError):
+        if not isinstance(error, ERRORS):
+            raise error
+        error = EvaluationError("no such overload")
+    error.cost = cost
+    return error.with_traceback(None)

@@ -1,0 +1,137 @@
+"""No expression can hang, recurse out or grow the process: depth, size, cost and pattern limits hold."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubewright.schema.cel import CompileError, CostLimitExceeded, EvaluationError, compile  # noqa: A004
+from kubewright.schema.cel.kubernetes import PER_CALL_LIMIT, stored
+from kubewright.schema.cel.types import DYN
+
+ENV = stored().extend(variables={"x": DYN})
+
+
+def evaluate(expression: str, x: object = None) -> object:
+    return compile(expression, ENV).evaluate({"x": x}, cost_limit=PER_CALL_LIMIT)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 300 + "1" + ")" * 300,
+        "[" * 300 + "]" * 300,
+        "{1: " * 300 + "1" + "}" * 300,
+        "x" + ".a" * 300,
+        "x" + "[0]" * 300,
+        "1" + " + 1" * 300,
+        "f(" * 300 + ")" * 300,
+        "true ? 1 : " * 300 + "1",
+        "[1].map(x, " * 300 + "x" + ")" * 300,
+        "x" + " == x" * 300,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_an_expression_nested_too_deep_is_refused(expression: str) -> None:
+    with pytest.raises(CompileError, match="recursion limit exceeded: 250"):
+        compile(expression, ENV)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "(" * 240 + "1" + ")" * 240,
+        "[" * 150 + "]" * 150,
+        "1" + " + 1" * 240,
+        "x" + "[0]" * 200,
+        "size(" + "[" * 150 + "]" * 150 + ")",
+        "true" + " && true" * 2_000,
+        "false" + " || x == 1" * 500,
+        "!" * 1_000 + "true",
+        "[1].map(v, " * 30 + "v" + ")" * 30,
+        "[1].all(v, " * 60 + "v == 1" + ")" * 60,
+        "true ? 1 : " * 100 + "1",
+        "(true && " * 60 + "(false || true)" + ")" * 60,
+    ],
+    ids=lambda text: text[:8],
+)
+def test_depth_and_width_within_the_limits_compile_and_run(expression: str) -> None:
+    with suppress(EvaluationError):  # the variable is null
+        evaluate(expression)
+
+
+def test_a_deep_expression_compiles_where_little_of_the_stack_is_left() -> None:
+    def deep(level: int) -> object:
+        return deep(level - 1) if level else evaluate("(" * 240 + "1 + 2" + ")" * 240)
+
+    assert deep(600) == 3
+
+
+def test_an_expression_that_is_too_long_is_refused() -> None:
+    with pytest.raises(CompileError, match="code point size exceeds limit"):
+        compile("'" + "a" * 99_999 + "'", ENV)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x.all(a, x.all(b, x.all(c, x.all(d, a + b + c + d >= 0))))",
+        "x.map(a, x.map(b, x.map(c, x.map(d, [a, b, c, d])))).size() > 0",
+        "lists.range(1000000000).size() == 1",
+        "lists.range(2000000).map(a, a).size() == 1",
+        "x.filter(a, x.exists(b, x.exists_one(c, a + b + c == 1))).size() == 0",
+        "lists.range(1000).map(i, lists.range(1000)).flatten().size() == 0",
+        "x.map(a, x.map(b, x.map(c, 'abcdefghij'))).map(y, y.map(z, z.join(','))).size() == 0",
+    ],
+)
+def test_a_long_evaluation_is_ended_by_its_cost(expression: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate(expression, list(range(200)))
+    assert time.process_time() - begun < 10
+
+
+def test_the_end_of_the_budget_is_not_absorbed() -> None:
+    with pytest.raises(CostLimitExceeded):
+        evaluate("lists.range(1000000000).size() == 1 || true")
+
+
+def test_a_long_chain_of_opt_map_compiles_in_linear_time() -> None:
+    begun = time.process_time()
+    assert evaluate("optional.of(0)" + ".optMap(v, v + 1)" * 10 + ".value()") == 10
+    # The server evaluates each receiver twice, and so charges for it: the cost doubles with each link.
+    program = compile("optional.of(0)" + ".optMap(v, v + 1)" * 60 + ".value()", ENV)
+    with pytest.raises(CostLimitExceeded):
+        program.evaluate({"x": None}, cost_limit=PER_CALL_LIMIT)
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize("text", ["1" * 5_000, "-" + "9" * 5_000, "0x" + "f" * 5_000, "1" * 5_000 + "u", "1e99999"])
+def test_a_huge_number_is_refused_and_not_computed(text: str) -> None:
+    with pytest.raises(CompileError, match="invalid (int|uint|double) literal"):
+        compile(text, ENV)
+
+
+def test_huge_numbers_in_texts_are_conversion_errors() -> None:
+    for expression in ("int(x)", "uint(x)", "timestamp(x)", "duration(x)", "double(x + 'e')"):
+        with pytest.raises(EvaluationError):
+            evaluate(expression, "9" * 10_000)
+    with pytest.raises(EvaluationError):
+        evaluate("duration(x)", "9" * 10_000 + "h")
+
+
+def test_format_has_no_endless_precision() -> None:
+    with pytest.raises(CompileError):
+        compile("'%.99999999f'.format([1.0])", ENV)
+    assert len(str(evaluate("'%.99999f'.format([1.0])"))) < 2_000
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text("xa1.'\"()[]{}?:!&|=<>+-*/%, \n\\urb0`", max_size=24))
+def test_any_text_compiles_or_is_refused_with_a_place(text: str) -> None:
+    with suppress(CompileError, EvaluationError):
+        compile(text, ENV).evaluate({"x": 1}, cost_limit=1_000)

@@ -1,0 +1,112 @@
+"""Go's regular expressions: what is read, what is refused and in which words, and that nothing takes long."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kubewright.schema import re2
+from kubewright.schema.re2_linear import Automaton
+from kubewright.schema.re2_syntax import parse
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("a$", "a\n", False),
+        ("(?m)a$", "a\nb", True),
+        (r"\d", "\u0663", False),
+        (r"\w+", "\u00e9", False),
+        (r"\pL+", "\u00e9", True),
+        (r"\p{Greek}", "\u03b1", True),
+        (r"\P{Greek}", "\u03b1", False),
+        (r"[[:alpha:]]", "1", False),
+        (r"\Qa.b\E", "a.b", True),
+        (r"\Qa.b\E", "axb", False),
+        (r"(?i)k", "\u212a", True),
+        (r"[^a]", "\n", True),
+        (r".", "\n", False),
+        (r"(?s).", "\n", True),
+        (r"a{,2}", "a{,2}", True),
+        (r"\z", "", True),
+        (r"\B", "", True),
+        (r"(?P<a1>x)|(?<b>y)", "y", True),
+        (r"x*", "", True),
+        (r"(|a)+b", "aab", True),
+    ],
+)
+def test_an_expression_means_what_it_means_in_go(pattern: str, text: str, found: bool) -> None:
+    assert re2.compile(pattern).search(text) is found
+    assert Automaton(parse(pattern)).search(text) is found
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", "error parsing regexp: missing closing ): `(`"),
+        (")", "error parsing regexp: unexpected ): `)`"),
+        ("[a", "error parsing regexp: missing closing ]: `[a`"),
+        ("a**", "error parsing regexp: invalid nested repetition operator: `**`"),
+        ("a*+", "error parsing regexp: invalid nested repetition operator: `*+`"),
+        ("*a", "error parsing regexp: missing argument to repetition operator: `*`"),
+        ("a{1001}", "error parsing regexp: invalid repeat count: `{1001}`"),
+        ("(a{100}){100}", "error parsing regexp: invalid repeat count: `{100}`"),
+        (r"(a)\1", "error parsing regexp: invalid escape sequence: `\\1`"),
+        ("(?=a)", "error parsing regexp: invalid or unsupported Perl syntax: `(?=`"),
+        ("(?<!a)", "error parsing regexp: invalid named capture: `(?<!a)`"),
+        ("[z-a]", "error parsing regexp: invalid character class range: `z-a`"),
+        (r"\Z", "error parsing regexp: invalid escape sequence: `\\Z`"),
+        (r"\p{Nope}", "error parsing regexp: invalid character class range: `\\p{Nope}`"),
+        ("a\\", "error parsing regexp: trailing backslash at end of expression: ``"),
+    ],
+)
+def test_what_go_refuses_is_refused_in_its_words(pattern: str, message: str) -> None:
+    with pytest.raises(re2.Re2Error) as refused:
+        re2.compile(pattern)
+    assert str(refused.value) == message
+
+
+def test_all_matches_are_found_from_left_to_right() -> None:
+    assert re2.compile("a*").find_all("baac") == ["", "aa", ""]
+    assert re2.compile("[0-9]+").find_all("a1b22c", 1) == ["1"]
+    assert re2.compile("x").find("abc") is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(a+)+$", "a" * 20_000 + "!"),
+        ("(a|a)*b", "a" * 20_000),
+        ("(a|aa)+$", "a" * 20_000 + "b"),
+        ("a*a*a*a*a*b", "a" * 20_000),
+        ("(.*)(.*)(.*)(.*)(.*)[^x]x", "x" * 5_000),
+        ("(a?){50}a{50}", "a" * 49),
+        ("((a{0,30}){0,30})b", "a" * 2_000),
+    ],
+)
+def test_no_expression_takes_exponential_time(pattern: str, text: str) -> None:
+    begun = time.process_time()
+    assert re2.compile(pattern).search(text) is False
+    assert re2.compile(pattern).find(text[-500:]) is None
+    assert time.process_time() - begun < 5
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(re2.Re2Error, match="nests too deeply"):
+        re2.compile("(" * 5_000 + "a" + ")" * 5_000)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text("ab()|*+?.^$[]{}1,\\d-", max_size=8), st.text("ab1.\n", max_size=8))
+def test_both_ways_of_matching_agree(pattern: str, text: str) -> None:
+    try:
+        regex = re2.compile(pattern)
+    except re2.Re2Error:
+        return
+    automaton = Automaton(parse(pattern))
+    assert automaton.search(text) == regex.search(text)
+    span = automaton.find(text, 0)
+    assert (None if span is None else text[span[0] : span[1]]) == regex.find(text)
