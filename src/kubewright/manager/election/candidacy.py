@@ -62,15 +62,18 @@ class Candidacy:
         `work` is called once elected. It returns when what it started has ended: after `term.lost` was set, within
         `grace_seconds` of it, or by itself, after `stopping`. What it raises ends the candidacy.
         """
-        async with self.elector:
-            while (term := await self._elected(stopping)) is not None:
-                dropping = asyncio.create_task(self._drop_when_lost(term), name="leader election: drop connections")
-                try:
-                    await work(term)
-                finally:
-                    dropping.cancel()
-                    await self._transport.drop()
-                    self.elector.stepped_down()
+        try:
+            async with self.elector:
+                while (term := await self._elected(stopping)) is not None:
+                    dropping = asyncio.create_task(self._drop_when_lost(term), name="leader election: drop connections")
+                    try:
+                        await work(term)
+                    finally:
+                        dropping.cancel()
+                        await self._transport.drop()
+                        self.elector.stepped_down()
+        finally:
+            await self._transport.close()  # of reads that were made between terms
 
     async def _elected(self, stopping: asyncio.Event) -> Term | None:
         elected = asyncio.create_task(self.elector.elected())
