@@ -363,9 +363,12 @@ class Informer:
         return Unavailable(f"{type(error).__name__}: {error}")
 
     def _report(self, problem: ListWatchError | None) -> None:
-        """Tell a problem once, not with every attempt."""
+        """Tell a problem once, not with every attempt.
+
+        Problems are told apart by their class: the texts name the request, which is another one at every attempt.
+        """
         before, self._reported = self._reported, problem
-        if problem is not None and (type(before), str(before)) != (type(problem), str(problem)):
+        if problem is not None and type(before) is not type(problem):
             self._on_problem(problem)
 
     def _warn(self, problem: ListWatchError) -> None:
