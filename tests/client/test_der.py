@@ -25,7 +25,9 @@ def test_the_first_certificate_of_a_chain_counts() -> None:
     assert not_after(b"subject=web\n" + PEM + later) == not_after(PEM)
 
 
-@pytest.mark.parametrize("pem", [b"", b"junk", PEM[:100], PEM.replace(b"BEGIN", b"END")])
+@pytest.mark.parametrize(
+    "pem", [b"", b"junk", PEM[:100], PEM.replace(b"BEGIN", b"END")], ids=["empty", "junk", "cut", "no beginning"]
+)
 def test_what_is_no_certificate_is_a_value_error(pem: bytes) -> None:
     with pytest.raises(ValueError, match="certificate"):
         not_after(pem)
