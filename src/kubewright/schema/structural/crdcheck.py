@@ -8,7 +8,7 @@ The rules are `apis/apiextensions/validation/validation.go` (1.37) for a create.
 `RuleCheck`; without one, texts, places and paths of rules are checked and nothing else.
 
 Known differences: where a message shows a whole list of versions or a whole schema, it is shown in the form of the
-document, and not in that of Go's structs. `x-kubernetes-int-or-string` defaults are checked for their type.
+document, and not in that of Go's structs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .crdparts import (
     warning_errors,
 )
 from .crdshape import shape_of
-from .crdstructure import bare, structure_errors
+from .crdstructure import structure_errors
 from .fielderrors import FieldError, child, forbidden, index, invalid, not_supported, required, summary
 from .gotext import quoted
 from .metarules import dns_subdomain, meta_errors, old_dns_label
@@ -53,6 +53,8 @@ _GO_NAMES: Final = (
     "MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields "
     "XValidations"
 )
+_SET_WHEN_EMPTY: Final = ("additionalProperties", "default", "not", "x-kubernetes-list-type", "x-kubernetes-map-type")
+"""Keywords that say something also when they are false or empty."""
 _APPROVED: Final = "api-approved.kubernetes.io"
 _APPROVAL_SAID: Final = f'protected groups must have approval annotation "{_APPROVED}"'
 _APPROVAL_SEE: Final = ", see https://github.com/kubernetes/enhancements/pull/1111"
@@ -169,7 +171,7 @@ def _spec_errors(spec: Mapping[str, Any], rules: RuleCheck | None) -> list[Field
     versions: list[Mapping[str, Any]] = list(spec.get("versions") or [])
     top = {name: versions[0].get(name) for name in _HOISTED if versions and _is_shared(versions, name)}
     own = [{name: each for name, each in version.items() if name not in top} for version in versions]
-    if "schema" not in top or not _schema_of(top):
+    if _schema_of(top) is None:
         errors += [
             required(f"spec.versions[{place}].schema.openAPIV3Schema")
             for place, version in enumerate(own)
@@ -286,7 +288,7 @@ def _validation_errors(
 
 def _default_errors(schema: Mapping[str, Any], path: str) -> list[FieldError]:
     try:
-        return default_errors(Node(schema), path)
+        return default_errors(Node(schema, stored=False), path)
     except SchemaShapeError as error:
         return [invalid(path, "", str(error))]
 
@@ -308,7 +310,9 @@ def _has_unsupported(schema: Any) -> bool:
 
 def _root_errors(schema: Mapping[str, Any], path: str) -> list[FieldError]:
     """With the status subresource, the root may only say what holds for the status alone as well."""
-    for name, each in bare(schema).items():
+    for name, each in schema.items():
+        if each is None or ((each is False or each == "") and name not in _SET_WHEN_EMPTY):
+            continue
         if name == "type" and each != "object":
             said = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
             return [invalid(child(path, "openAPIV3Schema.type"), each, said)]

@@ -15,7 +15,7 @@ from ..re2 import Re2Error
 from ..re2 import compile as compile_re2
 from .fielderrors import FieldError, child, forbidden, invalid, key, required
 
-__all__ = ["bare", "structure_errors"]
+__all__ = ["structure_errors"]
 
 Schema = Mapping[str, Any]
 
@@ -41,9 +41,13 @@ _FORBIDDEN_INSIDE: Final = (
 )
 
 
-def bare(schema: Schema) -> dict[str, Any]:
-    """A schema without keywords that say nothing: null, false, empty texts and lists."""
-    return {name: each for name, each in schema.items() if each or (each == 0 and each is not False)}
+def _bare(schema: Schema) -> dict[str, Any]:
+    """A schema without keywords that say nothing. An empty `required` or `properties` says something to a server."""
+    return {
+        name: each
+        for name, each in schema.items()
+        if not (each is None or each is False or each == "" or (each == [] and name in (*_JUNCTORS, "enum")))
+    }
 
 
 def structure_errors(schema: Schema, path: str) -> list[FieldError]:
@@ -69,8 +73,8 @@ def _invariants(schema: Schema, level: str, path: str) -> list[FieldError]:
             errors += _invariants(extra, "field", child(path, "additionalProperties"))
     errors += _extensions(schema, path)
     any_of, all_of = schema.get("anyOf") or [], schema.get("allOf") or []
-    skip_any = [bare(each) for each in any_of] == _INT_OR_STRING
-    skip_first = bool(all_of) and [bare(each) for each in all_of[0].get("anyOf") or []] == _INT_OR_STRING
+    skip_any = [_bare(each) for each in any_of] == _INT_OR_STRING
+    skip_first = bool(all_of) and [_bare(each) for each in all_of[0].get("anyOf") or []] == _INT_OR_STRING
     errors += _validations(schema, skip_any, skip_first, path)
     errors += _types(schema, level, path)
     errors += _meta(schema, level, path)
@@ -124,7 +128,7 @@ def _meta(schema: Schema, level: str, path: str) -> list[FieldError]:
     if whole and (kind := metadata.get("type") or "") != "object":
         errors.append(invalid(child(where, "type"), kind, "must be object"))
     if level == "root":
-        rest = {name: each for name, each in bare(metadata).items() if name not in ("type", "default")}
+        rest = {name: each for name, each in _bare(metadata).items() if name not in ("type", "default")}
         if set(rest.get("properties", ())) <= {"name", "generateName"}:
             rest.pop("properties", None)
         if rest:

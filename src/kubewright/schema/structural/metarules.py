@@ -15,7 +15,15 @@ from .gotext import GoStruct
 from .node import Node
 from .objectmeta import MetaError, read_meta
 
-__all__ = ["dns_label", "dns_subdomain", "embedded_errors", "meta_errors", "old_dns_label", "update_errors"]
+__all__ = [
+    "dns_label",
+    "dns_subdomain",
+    "embedded_errors",
+    "meta_errors",
+    "old_dns_label",
+    "resource_errors",
+    "update_errors",
+]
 
 Rule = Callable[[str], list[str]]
 
@@ -234,7 +242,7 @@ def embedded_errors(node: Node | None, value: Any, path: str = "") -> list[Field
             errors += embedded_errors(node.items, item, index(path, place))
     elif isinstance(value, dict):
         if node.embedded:
-            errors += _embedded(value, path)
+            errors += resource_errors(value, path)
         for name, each in value.items():
             known = node.properties.get(name)
             errors += embedded_errors(
@@ -243,7 +251,8 @@ def embedded_errors(node: Node | None, value: Any, path: str = "") -> list[Field
     return errors
 
 
-def _embedded(value: dict[str, Any], path: str) -> list[FieldError]:
+def resource_errors(value: dict[str, Any], path: str) -> list[FieldError]:
+    """Errors of one embedded resource: what it is, and its metadata."""
     errors = [required(child(path, name)) for name in ("apiVersion", "kind") if name not in value]
     version, kind = value.get("apiVersion"), value.get("kind")
     where = child(path, "apiVersion")

@@ -5,7 +5,8 @@ ready to be asked. Everything else in this room walks these trees. What the tree
 (properties, items, additionalProperties) and the value validations (allOf, anyOf, oneOf, not), which are nodes as well
 but are never pruned, defaulted or correlated.
 
-Schemas are read as a server has them, which is out of storage: an `enum` or `default` of 1.0 is the integer 1.
+Schemas are read as a server has them, which is out of storage: an `enum` or `default` of 1.0 is the integer 1. (With
+`stored=False` they are as they were sent, which is how the defaults of a CRD are checked.)
 
 It refuses to judge: whether a server would take the schema as that of a CRD is for `crdschema`. Only what has no
 meaning at all (a `properties` that is no object) is a `SchemaShapeError`.
@@ -55,6 +56,7 @@ class Node:
     """One schema. All attributes are plain data, read-only by convention."""
 
     __slots__ = (
+        "_stored",
         "additional",
         "all_of",
         "any_of",
@@ -109,7 +111,7 @@ class Node:
     closed: bool
     """`additionalProperties: false`: what `properties` does not name is an error."""
 
-    def __init__(self, schema: Mapping[str, Any], path: str = "", depth: int = 0) -> None:
+    def __init__(self, schema: Mapping[str, Any], path: str = "", depth: int = 0, *, stored: bool = True) -> None:
         if depth > MAX_SCHEMA_DEPTH:
             raise SchemaShapeError(path, f"is nested deeper than {MAX_SCHEMA_DEPTH} levels")
         if not isinstance(schema, Mapping):
@@ -118,10 +120,12 @@ class Node:
         read = _Reader(schema, path)
         declared = read.text("type")
         int_or_string = read.flag("x-kubernetes-int-or-string")
-        self.types = ("integer", "string") if int_or_string else (declared,) if declared else ()
+        # The defaults of a CRD are checked against its schema before int-or-string is read as two types.
+        self.types = ("integer", "string") if int_or_string and stored else (declared,) if declared else ()
         kind = self.types[0] if len(self.types) == 1 else ""
         self.nullable = read.flag("nullable")
-        self.enum: list[Any] = as_stored(read.items("enum"))
+        self._stored = stored
+        self.enum: list[Any] = self._kept(read.items("enum"))
         self._read_strings(read, kind)
         self.bounds = _bounds(read, kind, self.format)
         self.min_items, self.max_items = read.count("minItems"), read.count("maxItems")
@@ -129,12 +133,15 @@ class Node:
         self.min_properties, self.max_properties = read.count("minProperties"), read.count("maxProperties")
         self.required = tuple(read.texts("required"))
         self.has_default = schema.get("default") is not None
-        self.default = as_stored(json_value(schema.get("default")))
+        self.default = self._kept(json_value(schema.get("default")))
         self._read_extensions(read)
         self._read_children(read, depth)
         below = [each for each in (*self.properties.values(), self.items, self.additional) if each is not None]
         self.has_sets = self.list_type in ("set", "map") or any(each.has_sets for each in below)
         self.has_embedded = self.embedded or any(each.has_embedded for each in below)
+
+    def _kept(self, value: Any) -> Any:
+        return as_stored(value) if self._stored else value
 
     def _read_strings(self, read: _Reader, kind: str) -> None:
         name = read.text("format")
@@ -159,7 +166,7 @@ class Node:
 
     def _read_children(self, read: _Reader, depth: int) -> None:
         def node(schema: Any, part: str) -> Node:
-            return Node(schema, f"{read.path}{part}", depth + 1)
+            return Node(schema, f"{read.path}{part}", depth + 1, stored=self._stored)
 
         self.properties = {
             name: node(each, f".properties[{name}]") for name, each in read.mapping("properties").items()
