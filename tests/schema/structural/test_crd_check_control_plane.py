@@ -64,8 +64,12 @@ def test_unknown_fields_are_those_of_strict_validation(rest: Rest) -> None:
     crd["spec"]["oops"] = 1
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["minimun"] = 1
     crd["spec"]["names"]["plurals"] = "x"
+    fields = broken_crds.spec_of(crd)
+    fields["ports"]["items"]["unseen"] = 1
+    fields["labels"]["additionalProperties"]["unseen"] = 1
     crd["metadata"]["label"] = {}
     code, answer = create(rest, crd, "&fieldValidation=Strict")
     assert code == 400
     said = answer["message"].partition("strict decoding error: ")[2].split(", ")
     assert sorted(said) == sorted(f'unknown field "{each}"' for each in check_crd(crd).unknown)
+    assert [each.rpartition(".")[2] for each in check_crd(crd).unseen] == ["unseen", "unseen"]

@@ -209,3 +209,19 @@ def test_the_report_is_json(tmp_path: Path, crd: Path) -> None:
             "text": 'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
         }
     ]
+
+
+def test_unknown_fields_of_crds_are_told(tmp_path: Path) -> None:
+    crd = good()
+    broken_crds.spec_of(crd)["size"]["minimun"] = 1
+    broken_crds.spec_of(crd)["ports"]["items"]["maximun"] = 1
+    file = tmp_path / "crd.yaml"
+    file.write_text(to_yaml(crd))
+    assert validate([file]).is_valid
+    report = validate([file], strict=True)
+    assert not report.is_valid
+    path = "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties"
+    assert [(note.severity, note.text) for note in report.findings[0].notes] == [
+        ("error", f'unknown field "{path}.size.minimun"'),
+        ("warning", f'unknown field "{path}.ports.items.maximun", which a server drops without a word'),
+    ]

@@ -60,7 +60,7 @@ def validate(
     findings = []
     seen: dict[tuple[str, ...], Source] = {}
     for source in sources.objects:
-        finding = _crd(source, rule_check) if _is_crd(source) else _object(source, known, strict)
+        finding = _crd(source, rule_check, strict) if _is_crd(source) else _object(source, known, strict)
         findings.append(_with_twin(finding, source, seen))
     problems = [*known_sources.problems, *sources.problems]
     return Report(tuple(findings), tuple(_unreadable(problem) for problem in problems))
@@ -147,15 +147,19 @@ def _unknown(source: Source, fields: Iterable[str], strict: bool) -> list[Note]:
     return [_note(source, severity, f'unknown field "{field}"', field) for field in fields]
 
 
-def _crd(source: Source, rule_check: RuleCheck | None) -> Finding:
+def _crd(source: Source, rule_check: RuleCheck | None, strict: bool) -> Finding:
     if source.value["apiVersion"] != f"{_GROUP}/v1":
         text = f"{source.value['apiVersion']} is served by no cluster since 1.22; run: kubewright convert crd FILE"
         return _finding(source, "invalid", text, [_note(source, "error", text, "apiVersion")])
     outcome: CrdOutcome = check_crd(source.value, rules=rule_check)
     notes = _errors(source, outcome.errors)
     notes += [_note(source, "error", each, each.partition(":")[0]) for each in outcome.broken]
-    notes += _unknown(source, outcome.unknown, strict=False)
-    return _finding(source, "valid" if outcome.is_valid else "invalid", outcome.message, notes)
+    notes += _unknown(source, outcome.unknown, strict)
+    for field in outcome.unseen:
+        text = f'unknown field "{field}", which a server drops without a word'
+        notes.append(_note(source, "warning", text, field))
+    is_valid = outcome.is_valid and not (strict and outcome.unknown)
+    return _finding(source, "valid" if is_valid else "invalid", outcome.message, notes)
 
 
 def _object(source: Source, known: dict[tuple[str, str], _Known], strict: bool) -> Finding:

@@ -59,7 +59,11 @@ def convert_crd(crd: Mapping[str, Any]) -> Conversion:
     if made.get("apiVersion") == _OLD:
         made = _converted(made, assumed)
     outcome = check_crd(made)
-    remaining = [*outcome.broken, *map(str, outcome.errors), *(f'unknown field "{each}"' for each in outcome.unknown)]
+    remaining = [
+        *outcome.broken,
+        *map(str, outcome.errors),
+        *(f'unknown field "{each}"' for each in (*outcome.unknown, *outcome.unseen)),
+    ]
     return Conversion(made, tuple(dict.fromkeys(assumed)), tuple(remaining))
 
 

@@ -63,13 +63,14 @@ _HOISTED: Final = ("subresources", "schema", "additionalPrinterColumns", "select
 
 class CrdOutcome(msgspec.Struct, frozen=True):
     """What a server would say of a CRD. `unknown` fields are dropped, or an error with strict field validation;
-    `broken` are values of wrong types, which keep the rest from being looked at.
+    `unseen` ones are dropped always; `broken` are values of wrong types, which keep the rest from being looked at.
     """
 
     name: str
     errors: tuple[FieldError, ...] = ()
     unknown: tuple[str, ...] = ()
     broken: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def is_valid(self) -> bool:
@@ -118,7 +119,7 @@ def check_crd(crd: Mapping[str, Any], *, rules: RuleCheck | None = None) -> CrdO
     shape = shape_of(whole)
     unknown = (*lost, *shape.unknown)
     if shape.broken:
-        return CrdOutcome(name, (), unknown, tuple(shape.broken))
+        return CrdOutcome(name, (), unknown, tuple(shape.broken), tuple(shape.unseen))
     whole = with_defaults(whole)
     spec = whole.get("spec") or {}
     errors = _meta_errors(metadata, spec)
@@ -130,7 +131,7 @@ def check_crd(crd: Mapping[str, Any], *, rules: RuleCheck | None = None) -> CrdO
     if spec.get("preserveUnknownFields"):
         said = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
         errors.append(invalid("spec.preserveUnknownFields", True, said))
-    return CrdOutcome(name, tuple(errors), unknown)
+    return CrdOutcome(name, tuple(errors), unknown, unseen=tuple(shape.unseen))
 
 
 def _meta_errors(metadata: dict[str, Any], spec: Mapping[str, Any]) -> list[FieldError]:

@@ -1,8 +1,8 @@
 """Whether a document has the shape of a CustomResourceDefinition: known fields, of the right types.
 
 The tables are apiextensions.k8s.io/v1. What is not in them is an unknown field, in the words of strict field
-validation; what has a wrong type keeps a server from decoding the document at all. (A server does not see unknown
-fields below `items` and `additionalProperties`; they are dropped without a word. Here they are reported as well.)
+validation; what has a wrong type keeps a server from decoding the document at all. Below `items`,
+`additionalProperties` and their like a server does not see unknown fields and drops them without a word: `unseen`.
 """
 
 from __future__ import annotations
@@ -131,31 +131,32 @@ _CALLED: Final = {"string": "a string", "integer": "a whole number", "number": "
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What is wrong with the shape: `unknown` paths, and `broken` texts of values with wrong types."""
+    """What is wrong with the shape: `unknown` and `unseen` paths, and `broken` texts of values with wrong types."""
 
     unknown: list[str]
     broken: list[str]
+    unseen: list[str]
 
 
 def shape_of(crd: Mapping[str, Any]) -> Shape:
     """The shape of a CRD document, which `values.json_value` has copied (its depth is bounded)."""
-    shape = Shape([], [])
+    shape = Shape([], [], [])
     _check(crd, "crd", "", shape)
     return shape
 
 
-def _check(value: Any, wanted: str, path: str, shape: Shape) -> None:
+def _check(value: Any, wanted: str, path: str, shape: Shape, seen: bool = True) -> None:
     if value is None or wanted == "any":
         return
     found = kind_of(value)
     if wanted.startswith(_LIST):
         if _is(found == "array", found, "a list", path, shape):
             for place, item in enumerate(value):
-                _check(item, wanted.removeprefix(_LIST), f"{path}[{place}]", shape)
+                _check(item, wanted.removeprefix(_LIST), f"{path}[{place}]", shape, seen)
     elif wanted.startswith(_MAP):
         if _is(found == "object", found, "an object", path, shape):
             for name, each in value.items():
-                _check(each, wanted.removeprefix(_MAP), f"{path}.{name}", shape)
+                _check(each, wanted.removeprefix(_MAP), f"{path}.{name}", shape, seen)
     elif wanted.startswith("schema or "):
         _check_choice(value, wanted.removeprefix("schema or "), path, shape)
     elif wanted in _CALLED:
@@ -167,20 +168,20 @@ def _check(value: Any, wanted: str, path: str, shape: Shape) -> None:
         for name, each in value.items():
             below = f"{path}.{name}" if path else name
             if name in fields:
-                _check(each, fields[name], below, shape)
+                _check(each, fields[name], below, shape, seen)
             else:
-                shape.unknown.append(below)
+                (shape.unknown if seen else shape.unseen).append(below)
 
 
 def _check_choice(value: Any, other: str, path: str, shape: Shape) -> None:
     if isinstance(value, dict):
-        _check(value, "schema", path, shape)
+        _check(value, "schema", path, shape, seen=False)
     elif other == "boolean":
         _is(isinstance(value, bool), kind_of(value), "a schema, true or false", path, shape)
     elif _is(isinstance(value, list), kind_of(value), "a schema", path, shape):
         for place, item in enumerate(value):
             if isinstance(item, dict):
-                _check(item, "schema", f"{path}[{place}]", shape)
+                _check(item, "schema", f"{path}[{place}]", shape, seen=False)
 
 
 def _is(right: bool, found: str, wanted: str, path: str, shape: Shape) -> bool:
