@@ -10,7 +10,7 @@ import virtual
 from fakeapi import FakeApi
 from kubewright import Context, Operator, controller
 from kubewright.client import ConnectionLost, Unauthorized
-from kubewright.manager import CacheNotSynced
+from kubewright.manager import CacheNotSynced, Manager
 from kubewright.models.core.v1 import ConfigMap
 from webs import Web, web
 
@@ -144,6 +144,25 @@ def test_an_error_in_the_body_stops_it_and_comes_out() -> None:
         assert len(asyncio.all_tasks()) == 1
 
     virtual.run(main())
+
+
+def test_a_failure_of_the_operator_ends_the_body_and_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails_later(manager: Manager) -> None:
+        manager.ready.set()
+        await asyncio.sleep(5)
+        raise CacheNotSynced("webs: the server has forgotten them")
+
+    monkeypatch.setattr(Manager, "run", fails_later)
+
+    async def program() -> float:
+        begun_at = asyncio.get_running_loop().time()
+        async with FakeApi(Web).client() as client:
+            with pytest.raises(CacheNotSynced, match="has forgotten them"):
+                async with Operator("test", controllers=[greet]).start(client):
+                    await asyncio.sleep(3600)
+        return asyncio.get_running_loop().time() - begun_at
+
+    assert virtual.run(program()) == pytest.approx(5, abs=1)
 
 
 def test_cancelling_the_program_around_it_stops_it() -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "Context",
     "JsonPatch",
     "Key",
+    "LeaderElection",
     "MergePatch",
     "Model",
     "NotFound",
@@ -46,6 +47,7 @@ __all__ = [
 if TYPE_CHECKING:
     from .client import Client, ClientConfig, JsonPatch, MergePatch, NotFound
     from .controller import Context, Result, Retry, SyncContext, Terminal, after, controller
+    from .manager import LeaderElection
     from .model import (
         Column,
         Condition,
@@ -81,6 +83,7 @@ _HOMES = {
         "set_condition",
         "unstructured",
     ),
+    ".manager": ("LeaderElection",),
     ".operator": ("Operator",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

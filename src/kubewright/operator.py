@@ -107,6 +107,8 @@ class Operator:
     async def start(self, client: Client, *, install: bool = False) -> AsyncIterator[Manager]:
         """Run inside `async with`: entered when the controllers work, left when they have stopped.
 
+        Should the operator fail meanwhile, the body is cancelled, and the failure comes out of the `async with`.
+
         With leader election it is entered when they could work; `manager.elected` says whether they do.
 
         Args:
@@ -117,17 +119,23 @@ class Operator:
             CacheNotSynced: a kind cannot be watched. ApiError, TransportError: a CRD cannot be installed.
         """
         manager = await self._manager(client, install)
-        running = asyncio.create_task(manager.run(), name=self.name)
-        ready = asyncio.create_task(manager.ready.wait())
         try:
-            await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
-            if running.done():
-                running.result()
-            yield manager
-        finally:
-            ready.cancel()
-            manager.stop()
-            await running
+            async with asyncio.TaskGroup() as group:
+                running = group.create_task(manager.run(), name=self.name)
+                ready = group.create_task(manager.ready.wait())
+                await asyncio.wait([running, ready], return_when=asyncio.FIRST_COMPLETED)
+                ready.cancel()
+                if running.done():
+                    running.result()
+                try:
+                    yield manager
+                finally:
+                    # Before the group sees what the body raised: it would cancel where a stop drains.
+                    manager.stop()
+                    await asyncio.wait([running])
+        except BaseExceptionGroup as failures:
+            # There are two at most: why the manager failed, and what came of that in the body.
+            raise failures.exceptions[-1] from None
 
     async def serve(self, client: Client, *, stop: asyncio.Event, install: bool = True) -> None:
         """Run until `stop` is set. As `start`, for a program that has nothing else to do."""
