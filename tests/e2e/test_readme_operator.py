@@ -84,7 +84,8 @@ def test_the_operator_of_the_readme(
                     found = [await client.list(kind, namespace=namespace) for kind in (Web, Deployment, Pod)]
                     return [f"{each.kind} {each.metadata.name}" for each in (*found[0], *found[1], *found[2])]
 
-                await until("nothing is left", left)
+                # It takes the garbage collector up to 30 s to learn of a new kind.
+                await until("nothing is left", left, 60.0)
                 operator.signal(15)
                 assert await asyncio.to_thread(operator.wait, 10.0) == 0
         assert not [line for line in operator.text.splitlines() if " ERROR " in line or "Traceback" in line]

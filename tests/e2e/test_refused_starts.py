@@ -5,8 +5,10 @@ Each case is the real command against a real API server (or none). Nothing is pr
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import datetime
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -14,14 +16,15 @@ from typing import Any
 
 import pytest
 import yaml
-from operator_process import REDIS_OPERATOR, kubewright
+from operator_process import REDIS_OPERATOR, kubewright, until
 
-from kubewright.testing import ControlPlane, certs
+from kubewright.testing import CommandFailed, ControlPlane, certs
 from kubewright.testing.access import ClusterAccess
 
 pytestmark = pytest.mark.control_plane
 
-MOST_SECONDS = 10.0
+# One second where nobody else wants the processor; what hangs or tries again takes half a minute.
+MOST_SECONDS = 10.0 if (os.getloadavg()[0] < 2 * (os.cpu_count() or 1)) else 20.0
 RUN = ("run", REDIS_OPERATOR)
 NO_INSTALL = "--no-install-crds"
 Kubeconfig = dict[str, Any]
@@ -239,6 +242,28 @@ async def reconcile(obj: {kind}, ctx: Context) -> None:
 """
 
 
+NO_ODDS = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: no-odds}
+spec:
+  matchConstraints:
+    resourceRules:
+    - apiGroups: [apiextensions.k8s.io]
+      apiVersions: ["*"]
+      operations: ["*"]
+      resources: [customresourcedefinitions]
+  validations:
+  - expression: object.metadata.name != "odds.refused.example.com"
+    message: odd numbers are not for this cluster; ask for another
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: no-odds}
+spec: {policyName: no-odds, validationActions: [Deny]}
+"""
+
+
 def operator_file(tmp_path: Path, *, size: str = "int", kind: str, plural: str, group: str) -> Path:
     path = tmp_path / f"{plural}.py"
     path.write_text(OPERATOR.format(size=size, kind=kind, plural=plural, group=group))
@@ -246,12 +271,30 @@ def operator_file(tmp_path: Path, *, size: str = "int", kind: str, plural: str, 
 
 
 def test_a_crd_that_the_server_refuses(control_plane: ClusterAccess, tmp_path: Path) -> None:
+    target = operator_file(tmp_path, kind="Odd", plural="odds", group="refused.example.com")
+    control_plane.kubectl("apply", "-f", "-", stdin=NO_ODDS)
+    crd = kubewright("manifests", "crd", target).stdout
+
+    async def allowed() -> bool:
+        """The API server takes a moment to obey a new policy."""
+        try:
+            await asyncio.to_thread(control_plane.kubectl, "create", "--dry-run=server", "-f", "-", stdin=crd)
+        except CommandFailed:
+            return False
+        return True
+
+    asyncio.run(until("the policy is obeyed", allowed))
+    said = refused("run", target, "--kubeconfig", control_plane.kubeconfig_path)
+    assert 'customresourcedefinitions.apiextensions.k8s.io "odds.refused.example.com" is forbidden: ' in said
+    assert "denied request: odd numbers are not for this cluster; ask for another" in said
+
+
+def test_a_crd_that_the_server_would_refuse_is_not_sent(control_plane: ClusterAccess, tmp_path: Path) -> None:
     rule = 'Annotated[int, Rule("self.width > 1")]'
     target = operator_file(tmp_path, size=rule, kind="Odd", plural="odds", group="refused.example.com")
     said = refused("run", target, "--kubeconfig", control_plane.kubeconfig_path)
-    assert 'CustomResourceDefinition.apiextensions.k8s.io "odds.refused.example.com" is invalid' in said
-    assert "type 'int' does not support field selection" in said
-    assert "; correct spec.validation.openAPIV3Schema.properties[spec].properties[size]" in said
+    assert said.startswith("Spec.size (odds.py:7): Rule('self.width > 1') does not compile: ")
+    assert "; correct the expression" in said
 
 
 def test_a_crd_whose_names_are_taken(control_plane: ClusterAccess, tmp_path: Path) -> None:
