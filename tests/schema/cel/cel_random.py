@@ -112,10 +112,10 @@ class Generator:
                 lambda d: f"{pick('list', d)}.map({self.bound('int', 'int', d)})",
                 lambda d: f"{pick('list', d)}.filter({self.bound('int', 'bool', d)})",
                 lambda d: f"{pick('strings', d)}.map({self.bound('string', 'int', d)})",
-                lambda d: f"{pick('map', d)}.map({self.bound('string', 'int', d)})",
             ]
             if not self.common:
                 found += [
+                    lambda d: f"{pick('map', d)}.map({self.bound('string', 'int', d)})",
                     lambda d: f"{pick('list', d)}.{self.random.choice(['sort', 'reverse', 'distinct'])}()",
                     lambda d: f"{pick('list', d)}.slice(0, {pick('int', d)})",
                     lambda d: f"{pick('list', d)}.transformList(i, {self.bound('int', 'int', d)})",
@@ -125,9 +125,9 @@ class Generator:
             found = [
                 lambda d: f"[{pick('string', d)}, {pick('string', d)}]",
                 lambda d: f"{pick('strings', d)}.map({self.bound('string', 'string', d)})",
-                lambda d: f"{pick('map', d)}.filter({self.bound('string', 'bool', d)})",
             ]
             if not self.common:
+                found.append(lambda d: f"{pick('map', d)}.filter({self.bound('string', 'bool', d)})")
                 found.append(lambda d: f"{pick('string', d)}.split({pick('string', d)})")
         elif kind == "map":
             found = [lambda d: f"{{{pick('string', d)}: {pick('int', d)}, 'zz': {pick('int', d)}}}"]

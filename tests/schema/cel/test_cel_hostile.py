@@ -112,7 +112,7 @@ def test_a_long_chain_of_opt_map_compiles_in_linear_time() -> None:
 
 @pytest.mark.parametrize("text", ["1" * 5_000, "-" + "9" * 5_000, "0x" + "f" * 5_000, "1" * 5_000 + "u", "1e99999"])
 def test_a_huge_number_is_refused_and_not_computed(text: str) -> None:
-    with pytest.raises(CompileError, match="invalid (int|uint|double) literal"):
+    with pytest.raises(CompileError, match=r"invalid (int|uint|double) literal"):
         compile(text, ENV)
 
 

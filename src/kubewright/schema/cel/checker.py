@@ -221,9 +221,9 @@ class _Checker:
         return result
 
     def instantiate(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
-        fresh = {name: self.known.fresh() for name in sorted(overload.params)}
-        if not fresh:
+        if not overload.params:
             return overload.args, overload.result
+        fresh = {name: self.known.fresh() for name in overload.params}
         return tuple(_rename(each, fresh) for each in overload.args), _rename(overload.result, fresh)
 
     def mismatch(self, offset: int, expected: Type, found: Type) -> None:

@@ -22,7 +22,7 @@ from .costs import CREATE_LIST, CREATE_MAP, IDENT, RuntimeCost
 from .environment import Environment
 from .errors import EvaluationError
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
-from .pyast import assign, call, compare, const, if_, load, raise_, store, try_
+from .pyast import assign, call, compare, const, if_, load, locate, raise_, store, try_
 from .runtime import GLOBALS, final
 
 __all__ = ["Generator", "generate"]
@@ -85,7 +85,7 @@ class Generator:
             **_type_params(),
         )
         module = ast.Module([function], [])
-        ast.fix_missing_locations(module)
+        locate(module)
         self.globals["final"] = final
         exec(compile(module, "<cel>", "exec"), self.globals)  # noqa: S102 - made of nodes; no text of users is in it
         made: Callable[[dict[str, Any], int], tuple[Any, int]] = self.globals["program"]

@@ -5,7 +5,23 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-__all__ = ["assign", "binary", "call", "compare", "const", "if_", "load", "raise_", "store", "try_"]
+__all__ = ["assign", "binary", "call", "compare", "const", "if_", "load", "locate", "raise_", "store", "try_"]
+
+
+def locate(root: ast.AST) -> None:
+    """Give every node the same place, which `compile` wants. Quicker than the standard library's walk."""
+    todo: list[ast.AST] = [root]
+    while todo:
+        node = todo.pop()
+        if node._attributes:
+            node.lineno = node.end_lineno = 1  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                todo += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                todo.append(value)
 
 
 def load(name: str) -> ast.expr:

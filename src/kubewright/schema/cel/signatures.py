@@ -32,10 +32,8 @@ class Overload:
     result: Type
     member: bool
     run: Callable[..., Any]
-
-    @property
-    def params(self) -> frozenset[str]:
-        return frozenset().union(*(_params(each) for each in (*self.args, self.result)))
+    #: The names of its type parameters.
+    params: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -69,7 +67,9 @@ class Library:
             types, _, result = rest.partition(" -> ")
             member = name.startswith(".")
             args = tuple(parse_type(each) for each in _split(types.strip()[1:-1]))
-            yield Overload(overload, name.lstrip("."), args, parse_type(result), member, run)
+            returned = parse_type(result)
+            params = tuple(sorted(frozenset().union(*map(_params, (*args, returned)))))
+            yield Overload(overload, name.lstrip("."), args, returned, member, run, params)
 
 
 def _split(text: str) -> list[str]:

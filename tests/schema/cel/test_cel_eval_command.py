@@ -1,0 +1,82 @@
+"""`kubewright cel eval`: output, exit codes, files, and the schema of a CRD."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from kubewright.cli.app import app
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "min": {"type": "integer"},
+                "at": {"type": "string", "format": "date-time"},
+                "ports": {"type": "array", "items": {"type": "object", "properties": {"port": {"type": "integer"}}}},
+            },
+        }
+    },
+}
+CRD = {
+    "kind": "CustomResourceDefinition",
+    "spec": {"versions": [{"name": "v1", "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}]},
+}
+
+
+@pytest.fixture
+def crd(tmp_path: Path) -> str:
+    path = tmp_path / "crd.yaml"
+    path.write_text(yaml.safe_dump(CRD))
+    return str(path)
+
+
+def run(*args: str, given: str | None = None) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, ["cel", "eval", *args], input=given)
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_the_value_comes_as_json_and_then_the_cost() -> None:
+    code, out, _ = run("x.map(n, n * 2)", "--var", "x=[1, 2]")
+    assert (code, out) == (0, "[2, 4]\ncost: 30\n")
+
+
+def test_self_is_read_from_a_file_or_standard_input(tmp_path: Path) -> None:
+    file = tmp_path / "self.yaml"
+    file.write_text("min: 1\nmax: 2\n")
+    assert run("self.min <= self.max", "--self", str(file))[1] == "true\ncost: 5\n"
+    assert run("self.min > oldSelf.min", "--self", "-", "--old-self", str(file), given='{"min": 5}')[1].startswith(
+        "true"
+    )
+
+
+def test_a_compile_error_shows_the_caret_and_exits_with_2() -> None:
+    code, out, err = run("1 + 'a'")
+    assert (code, out) == (2, "")
+    assert "found no matching overload for '_+_' applied to '(int, string)'\n | 1 + 'a'\n | ..^" in err
+
+
+def test_an_evaluation_error_exits_with_1() -> None:
+    code, out, err = run("1 / 0")
+    assert (code, out) == (1, "")
+    assert err == "error: division by zero\ncost: 1\n"
+
+
+def test_a_crd_types_self_at_a_path(crd: str, tmp_path: Path) -> None:
+    file = tmp_path / "self.yaml"
+    file.write_text("min: 1\nat: 2020-01-02T03:04:05Z\n")
+    assert run("self.at.getFullYear()", "--self", str(file), "--crd", crd, "--path", "spec")[1].startswith("2020\n")
+    assert "undefined field 'nope'" in run("self.nope", "--self", str(file), "--crd", crd, "--path", "spec")[2]
+    assert run("self.port == 1", "--crd", crd, "--path", "spec.ports[*]", "--self", "-", given='{"port": 1}')[0] == 0
+
+
+def test_a_path_that_leads_nowhere_names_the_fields(crd: str) -> None:
+    code, _, err = run("true", "--crd", crd, "--path", "spec.nope")
+    assert code == 2
+    assert "nope" in err
+    assert "ports" in err
