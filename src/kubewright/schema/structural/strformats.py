@@ -4,7 +4,7 @@
 the Go function behind it, also where that is odd: `byte` refuses the empty text, `ipv4` takes leading zeros and an IPv6
 address with a dotted end, `duration` takes "about 5 seconds", `datetime` takes any letter before the fraction.
 
-Known gap: `email` follows RFC 5322 without comments, groups and folded white space.
+Known gap: `email` follows RFC 5322 without groups and folded white space.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNITS: Final = (
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})", _A)
 _DOTTED: Final = re.compile(r"[0-9]+(?:\.[0-9]+){3}", _A)
 _MAC: Final = re.compile(
-    r"[0-9a-fA-F]{2}(?:([:-])[0-9a-fA-F]{2})(?:\1[0-9a-fA-F]{2})*|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+", _A
+    r"[0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2})*|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4})+|[0-9a-fA-F]+", _A
 )
 _MAC_BYTES: Final = frozenset({6, 8, 20})
 _SHORT: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
@@ -52,8 +52,8 @@ _CARD: Final = re.compile(
 _BYTE: Final = r"[ \t\n\f\r]*(?:0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])[ \t\n\f\r]*"
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _BAD_PERCENT: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
-_HOST: Final = re.compile(r"(?:\[(?P<six>[^\]]*)\]|(?P<name>[^\]\[]*?))(?::(?P<port>[0-9]*))?", re.DOTALL)
-_HOST_REFUSES: Final = re.compile(r"[\x00-\x20\"#/?<>\\^`{|}\x7f]")
+_HOST: Final = re.compile(r"(?:\[(?P<six>[^\]]*)\]|(?P<name>[^\[:]*))(?::(?P<port>[0-9]*))?", re.DOTALL)
+_HOST_REFUSES: Final = re.compile(r"[\x00-\x20#/?:\\^`{|}\x7f]")
 _USER: Final = re.compile(r"[A-Za-z0-9\-._:~!$&'()*+,;=%@]*", _A)
 _ATOM: Final = r"(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]|[^\x00-\x7f])+"
 _LOCAL: Final = rf'(?:{_ATOM}(?:\.{_ATOM})*|"(?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*")'
@@ -222,13 +222,33 @@ def _authority(text: str) -> bool:
     match = _HOST.fullmatch(host)
     if match is None:
         return False
-    name = match["six"] if match["six"] is not None else match["name"]
-    bad = [each for each in re.findall("%(..)", name) if each.isascii() and int(each, 16) < 0x80]
-    return _HOST_REFUSES.search(name) is None and _BAD_PERCENT.search(name) is None and not bad
+    name = match["six"].replace(":", "").partition("%25")[0] if match["six"] is not None else match["name"]
+    if _HOST_REFUSES.search(name) or _BAD_PERCENT.search(name):
+        return False
+    # Only bytes beyond ASCII may be written with a percent sign.
+    return all(int(each, 16) >= 0x80 for each in re.findall("%(..)", name))
 
 
 def _email(text: str) -> bool:
-    return _EMAIL.fullmatch(text) is not None
+    return _EMAIL.fullmatch(_without_comments(text) if "(" in text else text) is not None
+
+
+def _without_comments(text: str) -> str:
+    """A space for each comment in parentheses, which may stand after words, and inside of one another."""
+    if text.lstrip(" \t").startswith("("):
+        return text
+    made: list[str] = []
+    depth, quoted, escaped = 0, False, False
+    for character in text:
+        if not escaped and character == '"' and not depth:
+            quoted = not quoted
+        if not escaped and not quoted and character in "()":
+            depth += 1 if character == "(" else -1
+            made.append(" ")
+        elif not depth:
+            made.append(character)
+        escaped = character == "\\" and not escaped
+    return text if depth else "".join(made)
 
 
 def _card(text: str) -> bool:
