@@ -6,6 +6,7 @@ answers for all of them.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 import uuid
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cel_random import Generator
 from cel_rules import CHANGES, PROPERTIES, TABLE, WRONG, as_rule
 
 from kubewright.schema.cel.rule_checks import check_schema_rules
@@ -26,6 +28,31 @@ pytestmark = pytest.mark.control_plane
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PATIENCE_SECONDS = 60.0
 BATCH = 40
+RANDOM = int(os.environ.get("KUBEWRIGHT_CEL_SERVER_RANDOM", "120"))
+SEED = int(os.environ.get("KUBEWRIGHT_CEL_SEED", "1"))
+NAMES = {
+    "int": ["self.min", "self.inner.size", "self.numbers[0]", "self.limits['a']"],
+    "string": ["self.name", "self.inner.kind", "self.labels.k", "self.names[0]", "self.port"],
+    "bool": ["self.autoScale", "has(self.name)"],
+    "list": ["self.numbers", "self.ports.map(p, p.port)"],
+    "strings": ["self.names", "self.tags"],
+    "double": ["self.ratio"],
+    "map": ["self.limits"],
+}
+VALUE = {
+    "min": 1,
+    "ratio": 1.5,
+    "autoScale": True,
+    "name": "hello",
+    "port": "b1",
+    "numbers": [1, 2, 3],
+    "names": ["a", "b1"],
+    "tags": ["x"],
+    "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}],
+    "labels": {"k": "a"},
+    "limits": {"a": 1},
+    "inner": {"kind": "a"},
+}
 _TYPE_NAME = re.compile(r"selfType\d*")
 
 
@@ -121,3 +148,38 @@ def test_changes_keep_and_break_transition_rules_as_here(rest: Rest) -> None:
     with pytest.raises(RequestFailed) as refused:
         rest.request("PUT", f"{path}/a?dryRun=All", bad)
     assert differences(rules.evaluate(bad, old), refused.value) == []
+
+
+def test_random_rules_fare_as_here(rest: Rest) -> None:
+    generator = Generator(SEED, NAMES, wrong=0.05)
+    wrong: list[str] = []
+    right: list[str] = []
+    while len(wrong) + len(right) < RANDOM:
+        rule = generator.pick("bool", 3)
+        errors = check_schema_rules(schema_of([rule]))
+        if not errors:
+            # An error in what these work on is an internal error of the server, whose text is Go's.
+            if not any(name in rule for name in (".sort", ".distinct")):
+                right.append(rule)
+        elif "compilation failed" in str(errors[0]) or "instantiation failed" in str(errors[0]):
+            wrong.append(rule)
+    for rules in batches(wrong):
+        schema = schema_of(rules)
+        with pytest.raises(RequestFailed) as refused:
+            rest.request("POST", CRDS, crd_of(schema))
+        errors = check_schema_rules(schema, "spec.validation.openAPIV3Schema")
+        assert differences(errors, refused.value) == []
+    for rules in batches(right):
+        # Each rule alone is cheap enough; all in one CRD may not be.
+        while check_schema_rules(schema_of(rules)):
+            rules = rules[:-5]
+        schema = schema_of(rules)
+        path, start = served(rest, schema)
+        subject = {**start, "spec": {f"r{number}": VALUE for number in range(len(rules))}}
+        errors = Rules(schema).evaluate(subject)
+        if not errors:
+            rest.request("POST", f"{path}?dryRun=All", subject)
+            continue
+        with pytest.raises(RequestFailed) as refused:
+            rest.request("POST", f"{path}?dryRun=All", subject)
+        assert differences(errors, refused.value) == []
