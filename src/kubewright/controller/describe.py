@@ -21,6 +21,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast, overload
 import msgspec
 
 from kubewright.model import Object, info_of
+from kubewright.model.names import label_key_problem
 
 from .blocking import SyncContext
 from .context import Context
@@ -89,11 +90,14 @@ def controller(
         workers: how many objects are reconciled at once, 1 unless given. Never one object twice at a time.
         deadline_seconds: a reconcile that takes longer is cancelled and retried. None: no limit.
         finalizer: the name that holds back deletion while `finalize` has not returned; `<group>/<name>` unless given.
+            Qualified by a domain, such as `example.com/clean` (`ValidateFinalizerName` of apimachinery).
         finalize: for a function controller, what to do before an object goes. A class has a `finalize` method instead.
 
     Raises:
         ValueError, TypeError: an argument breaks a rule; the message names it.
     """
+    if not _is_kind(kind):
+        raise TypeError(f"@controller on {_called(kind)}: say which kind it reconciles: @controller(Kind)")
     info = info_of(kind)
     chosen = name or info.kind.lower()
     if not _NAME.fullmatch(chosen):
@@ -102,8 +106,16 @@ def controller(
         raise ValueError(f"controller(workers={workers}): must be 1 or more")
     if deadline_seconds is not None and deadline_seconds <= 0:
         raise ValueError(f"controller(deadline_seconds={deadline_seconds}): must be positive, or None for no limit")
+    listed: object = owns
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
+        raise TypeError(f"controller(owns={_called(owns)}): must be a list of classes, such as owns=[ConfigMap]")
     for child in owns:
+        if not _is_kind(child):
+            rule = "is not the class of a kind; import it, such as from kubewright.models.apps.v1 import Deployment"
+            raise TypeError(f"controller(owns=[...]): {_called(child)} {rule}")
         info_of(child)
+    if finalizer is not None:
+        _check_finalizer(finalizer)
     spec = ControllerSpec(
         kind=kind,
         name=chosen,
@@ -119,13 +131,70 @@ def controller(
                 raise TypeError(f"@controller on {target.__name__}: the class has no reconcile(self, obj, ctx) method")
             if finalize is not None:
                 raise TypeError(f"@controller on {target.__name__}: give the class a finalize method, not finalize=")
+            _check_parameters(target, "reconcile")
+            if hasattr(target, "finalize"):
+                _check_parameters(target, "finalize")
+            elif finalizer is not None:
+                raise TypeError(f"{_idle(finalizer)}; give {target.__name__} a finalize(self, obj, ctx) method")
             cast("Any", target).__controller__ = spec
             return target
         if not callable(target):
             raise TypeError(f"@controller on {target!r}: not a function or a class")
+        if finalizer is not None and finalize is None:
+            raise TypeError(f"{_idle(finalizer)}; give @controller(..., finalize=function) too")
+        for function in (target, finalize):
+            if function is not None and not _takes(function, 2):
+                raise TypeError(
+                    f"@controller: {_called(function)}{_signature(function)} must take two arguments, (obj, ctx)"
+                )
         return FunctionController(spec, target, finalize)
 
     return cast("_Decorator[T]", describe)
+
+
+def _is_kind(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Object)
+
+
+def _called(value: object) -> str:
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def _idle(finalizer: str) -> str:
+    return f"controller(finalizer={finalizer!r}): there is nothing to finalize"
+
+
+def _check_finalizer(finalizer: str) -> None:
+    problem = label_key_problem(finalizer)
+    if problem is None and "/" not in finalizer:
+        problem = "has no domain; write it as example.com/name"
+    if problem is not None:
+        raise ValueError(f"controller(finalizer={finalizer!r}): {problem}")
+
+
+def _check_parameters(cls: type, method: str) -> None:
+    function = getattr(cls, method)
+    if not callable(function):
+        raise TypeError(f"@controller on {cls.__name__}: {method} is not a method")
+    given = 3 if inspect.isfunction(inspect.getattr_static(cls, method)) else 2
+    if not _takes(function, given):
+        rule = f"{method}{_signature(function)} must take (self, obj, ctx)"
+        raise TypeError(f"@controller on {cls.__name__}: {rule}")
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether it can be called with so many positional arguments. A wrapper counts and not what it wraps."""
+    try:
+        inspect.signature(function, follow_wrapped=False).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:  # written in C, and silent about it
+        return True
+    return True
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    return f"({', '.join(inspect.signature(function, follow_wrapped=False).parameters)})"
 
 
 class BoundController(msgspec.Struct, frozen=True):
