@@ -11,8 +11,8 @@ import copy
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from .client import ApiError, Client, ClientConfig, Unauthorized
@@ -199,22 +199,15 @@ class Operator:
     async def _run(self, config: ClientConfig, install: bool) -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._on_signal, number, stop)
-        try:
+        with _signals(lambda number: loop.call_soon_threadsafe(self._begin_to_stop, number, stop)):
             registry = self.metrics if self.metrics is not None else Registry()
             counts = request_metrics(registry, config, detailed=self.serving.request_metrics)
             operator = copy.copy(self)
             operator.metrics = registry
             async with Client.connect(config, field_manager=self.name, metrics=counts) as client:
                 await operator.serve(client, stop=stop, install=install)
-        finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
-                loop.remove_signal_handler(number)
 
-    def _on_signal(self, number: int, stop: asyncio.Event) -> None:
-        if stop.is_set():
-            os._exit(128 + number)
+    def _begin_to_stop(self, number: int, stop: asyncio.Event) -> None:
         logger.info("%s: stopping; once more to end at once", signal.Signals(number).name)
         stop.set()
         asyncio.get_running_loop().call_later(self.grace_seconds + _LAST_SECONDS, self._give_up)
@@ -227,6 +220,30 @@ class Operator:
             self.grace_seconds,
         )
         os._exit(1)
+
+
+@contextmanager
+def _signals(first: Callable[[int], object]) -> Iterator[None]:
+    """The first SIGTERM or SIGINT calls `first`, the second ends the process.
+
+    The handlers are the interpreter's and not the event loop's: a reconcile that blocks the loop must not make the
+    process deaf to the one that is to end it.
+    """
+    asked = False
+
+    def handle(number: int, _: object) -> None:
+        nonlocal asked
+        if asked:
+            os._exit(128 + number)
+        asked = True
+        first(number)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 async def _reach(client: Client) -> None:

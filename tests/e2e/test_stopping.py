@@ -43,7 +43,13 @@ def thread(task: Task, ctx: SyncContext) -> None:
     ctx.log.info("begins")
     time.sleep(task.spec.seconds)
 
+@controller(Task)
+async def blocking(task: Task, ctx: Context) -> None:
+    ctx.log.info("begins")
+    time.sleep(task.spec.seconds)
+
 patient = Operator("patient", controllers=[coroutine])
+blocked = Operator("blocked", controllers=[blocking])
 hasty = Operator("hasty", controllers=[coroutine], grace_seconds=1)
 hasty_thread = Operator("hasty-thread", controllers=[thread], grace_seconds=1)
 """
@@ -144,6 +150,17 @@ def test_a_second_signal_ends_the_process_at_once(tasks: Tasks) -> None:
         stopped_at = time.monotonic()
         assert operator.wait(10.0) == 128 + signal.SIGTERM
         assert time.monotonic() - stopped_at < 3.0
+
+
+def test_a_second_signal_ends_a_process_whose_event_loop_is_blocked(tasks: Tasks) -> None:
+    tasks.create("a", 60.0)
+    with tasks.run("blocked") as operator:
+        until_logged(operator, "begins")
+        operator.signal(signal.SIGINT)
+        stopped_at = time.monotonic()
+        while operator.code is None and time.monotonic() < stopped_at + 10.0:
+            operator.signal(signal.SIGINT)
+        assert operator.wait(1.0) == 128 + signal.SIGINT
 
 
 @pytest.mark.slow
