@@ -222,6 +222,23 @@ def test_a_blocking_call_on_the_event_loop_is_an_error_and_not_a_deadlock() -> N
     virtual.run(main())
 
 
+def test_the_live_client_is_refused_with_the_cure() -> None:
+    said: list[str] = []
+
+    @controller(Web)
+    def reconcile(web: Web, ctx: Any) -> None:
+        with pytest.raises(AttributeError) as caught:
+            ctx.client.get(Web, "a")
+        said.append(str(caught.value))
+
+    async def main() -> None:
+        async with Passes(server(), reconcile) as passes:
+            await passes.run()
+
+    virtual.run(main())
+    assert "declare the function `async def` for the live client" in said[0]
+
+
 def test_the_end_of_a_thread_is_the_end_of_run_in_thread() -> None:
     async def main() -> None:
         api = server()

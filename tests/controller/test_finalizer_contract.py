@@ -10,7 +10,7 @@ import pytest
 
 import virtual
 from fakeapi import FakeApi
-from kubewright import Context, MergePatch, Result, Retry, after, controller
+from kubewright import Context, MergePatch, Result, Retry, Terminal, after, controller
 from kubewright.client import Conflict, Invalid
 from kubewright.models.core.v1 import ConfigMap
 from running import Passes, running
@@ -164,7 +164,7 @@ def test_finalize_that_asks_to_be_called_again_by_a_value_is_an_error_and_the_fi
         api = server(OURS)
         api.remove(Web, "a")
         async with Passes(api, Steps(lambda: None, after(30))) as passes:
-            with pytest.raises(TypeError, match="raise Retry"):
+            with pytest.raises(Terminal, match=r"test_finalizer_contract.py:\d+\): finalize .*raise Retry"):
                 await passes.run()
         assert finalizers(api) == [OURS]
 

@@ -85,7 +85,7 @@ def throw(error: BaseException) -> Callable[[], Any]:
         (throw(AttributeError("no")), {"error", "reconcile_errors", "reconcile_panics"}),
         (throw(ZeroDivisionError("no")), {"error", "reconcile_errors", "reconcile_panics"}),
         (throw(AssertionError("no")), {"error", "reconcile_errors", "reconcile_panics"}),
-        (lambda: 7, {"error", "reconcile_errors", "reconcile_panics"}),  # a TypeError of ours
+        (lambda: 7, {"error", "reconcile_errors", "terminal_reconcile_errors", "reconcile_panics"}),
     ],
 )
 def test_each_outcome_is_counted_as_controller_runtime_counts_it(outcome: Callable[[], Any], counted: set[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -168,9 +169,27 @@ def test_a_cancellation_from_inside_is_a_failure_and_stops_nothing_else(caplog: 
     assert "was cancelled" in caplog.text
 
 
-def test_what_is_no_outcome_is_an_error_that_names_it(caplog: pytest.LogCaptureFixture) -> None:
-    play([5], seconds=0.001)  # type: ignore[list-item]
-    assert "a reconcile returns None or after(seconds), not 5" in caplog.text
+def test_what_is_no_outcome_is_told_once_by_its_type_and_the_place_of_the_function(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert len(play([["secret"] * 1000], seconds=10_000)) == 1  # type: ignore[list-item]
+    told = [record for record in caplog.records if record.name == "kubewright.test.web"]
+    assert [record.exc_info for record in told] == [None]
+    line = told[0].getMessage()
+    assert re.search(r"reconcile \(.*test_runner.py:\d+\): returned a value of type list; return None or after", line)
+    assert "given up until it changes" in line
+    assert "secret" not in line
+
+
+def test_after_what_is_no_outcome_a_change_is_reconciled() -> None:
+    assert [call.after_seconds for call in play([5], change_at=50.0)] == [0, 50]  # type: ignore[list-item]
+
+
+def test_a_coroutine_that_is_returned_was_forgotten_to_be_awaited(caplog: pytest.LogCaptureFixture) -> None:
+    async def helper() -> None: ...
+
+    assert len(play([helper()])) == 1  # type: ignore[list-item]
+    assert "returned a coroutine that nobody waits for; did you forget await?" in caplog.text
 
 
 def test_an_object_that_cannot_be_read_is_left_alone_until_it_changes(caplog: pytest.LogCaptureFixture) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kubewright.client import Patch
 from kubewright.model import Object
@@ -32,7 +32,15 @@ V = TypeVar("V")
 class SyncContext(ABC):
     """A Context for a `def` reconcile: the same calls, blocking.
 
-    After a deadline or at shutdown every call raises `asyncio.CancelledError`: let it pass.
+    After a deadline or at shutdown every call raises `asyncio.CancelledError`: let it pass. The live client of a
+    Context is not here, as its calls are awaited: a function that needs it is an `async def`.
+
+    Attributes:
+        namespace: of the object; empty for a cluster-scoped one.
+        log: a logger that knows the object.
+        attempt: 1, and one more for each failure since the last success.
+        causes: why this reconcile happens, such as `added` or `updated Deployment web`; for people.
+        deadline_at: when the reconcile is cancelled, in the event loop's time in seconds; None: never.
     """
 
     def __init__(self, ctx: Context) -> None:
@@ -42,6 +50,15 @@ class SyncContext(ABC):
         self.attempt = ctx.attempt
         self.causes = ctx.causes
         self.deadline_at = ctx.deadline_at
+
+    if not TYPE_CHECKING:  # which is right to say that there is none
+
+        @property
+        def client(self) -> Any:
+            raise AttributeError(
+                "a SyncContext has no client, whose calls are awaited; declare the function `async def` for the live "
+                "client, or use ctx.get, ctx.list, ctx.apply, ctx.patch, ctx.create and ctx.delete"
+            )
 
     @abstractmethod
     def _wait(self, call: Coroutine[Any, Any, V]) -> V:

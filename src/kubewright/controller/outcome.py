@@ -7,6 +7,7 @@
 | raises `Retry(...)` | adds the key with back-off; logged without a traceback | `requeue` |
 | raises `Retry(..., after_seconds=)` | forgets, then adds the key once more after that time | `requeue_after` |
 | raises `Terminal(...)` | nothing, until the object changes | `error`, and as a terminal one |
+| returns anything else | as `Terminal`, with the place of the function | `error`, a terminal one and a panic |
 | raises anything else | adds the key with back-off; logged with its traceback | `error` |
 
 Beside `error` the deadline of the controller is counted as a timeout, and what Python itself raises where Go would

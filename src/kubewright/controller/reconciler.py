@@ -35,7 +35,7 @@ from .outcome import Result, Retry, Terminal, done
 from .recorder import Recorder
 from .status import StatusDraft
 
-__all__ = ["DeadlineExceeded", "Pass", "Reconciler", "Unreadable"]
+__all__ = ["DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
 
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
@@ -47,6 +47,10 @@ class DeadlineExceeded(Exception):
 
 class Unreadable(Terminal):
     """The object in the cache is not one of the model: nothing that we do makes it readable."""
+
+
+class WrongOutcome(Terminal):
+    """The function returned what says nothing: a mistake in the program, which trying again does not mend."""
 
 
 class Pass:
@@ -94,6 +98,7 @@ class Reconciler:
         Raises:
             Exception: whatever the function raised, or a write was answered with; see `outcome.py` for what follows.
             Unreadable: the object in the cache is not one of the model.
+            WrongOutcome: the function returned neither None nor a Result.
             DeadlineExceeded: the function took too long.
         """
         data = self._reads.cached(self._kind, key)
@@ -127,10 +132,10 @@ class Reconciler:
         written = await self._write_status(obj, draft)
         draft.check_untouched()
         if step is Step.FINALIZE:
-            if result is not done:
-                raise TypeError(
-                    f"{self._spec.name}: finalize returned {result!r}, and the finalizer goes when it returns; "
-                    "return None when all is done, raise Retry(...) to be called again"
+            if result != done:
+                raise WrongOutcome(
+                    f"{_place(function)}: finalize returned after({result.requeue_after_seconds:g}), and the finalizer "
+                    "goes when it returns; return None when all is done, raise Retry(...) to be called again"
                 )
             await self._release(written or obj)
             return done
@@ -192,13 +197,7 @@ class Reconciler:
             return done
         if isinstance(outcome, Result):
             return outcome
-        if inspect.iscoroutine(outcome):
-            outcome.close()
-            raise TypeError(
-                f"{self._spec.name}: a `def` function returned a coroutine; declare it `async def` "
-                "(a decorator around it may hide that it is)"
-            )
-        raise TypeError(f"{self._spec.name}: a reconcile returns None or after(seconds), not {outcome!r}")
+        raise WrongOutcome(f"{_place(function)}: {_wrong(outcome, function in self._in_threads)}")
 
     # -- the writes around it --------------------------------------------------------------------------------------
 
@@ -274,6 +273,28 @@ class Reconciler:
         """The object as the server has it, unless another one has taken its name."""
         live = await self._client.find(self._kind, obj.metadata.name, namespace=obj.metadata.namespace or None)
         return live if live is not None and live.metadata.uid == obj.metadata.uid else None
+
+
+def _place(function: Any) -> str:
+    """What was called, and where it is written."""
+    plain = inspect.unwrap(function)
+    code = getattr(plain, "__code__", None)
+    name = getattr(plain, "__qualname__", None) or type(plain).__name__
+    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+
+
+def _wrong(outcome: object, in_thread: bool) -> str:
+    """What is wrong with a value that a function returned. By its type: the value may be large, or secret."""
+    if not inspect.isawaitable(outcome):
+        return f"returned a value of type {type(outcome).__name__}; return None or after(seconds)"
+    if inspect.iscoroutine(outcome):
+        outcome.close()
+    if in_thread:
+        return (
+            f"a `def` function returned a {type(outcome).__name__}; declare it `async def` "
+            "(a decorator around it may hide that it is)"
+        )
+    return f"returned a {type(outcome).__name__} that nobody waits for; did you forget await?"
 
 
 def _is_async(function: Any) -> bool:

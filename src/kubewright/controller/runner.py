@@ -27,7 +27,7 @@ from kubewright.queue import WorkQueue
 
 from .describe import ControllerSpec
 from .outcome import Result, Retry, Terminal
-from .reconciler import DeadlineExceeded, Pass, Reconciler, Unreadable
+from .reconciler import DeadlineExceeded, Pass, Reconciler, Unreadable, WrongOutcome
 
 __all__ = ["Cause", "ControllerRunner", "owner_handler", "self_handler"]
 
@@ -154,6 +154,8 @@ class ControllerRunner:
         self._metrics.errors.inc()
         if isinstance(error, Terminal):
             self._metrics.terminal_errors.inc()
+            if isinstance(error, WrongOutcome):
+                self._metrics.panics.inc()
             what = "cannot be read and is left alone" if isinstance(error, Unreadable) else "given up"
             self._logger.error("%s: %s until it changes: %s", where, what, error)
             return
