@@ -1,7 +1,7 @@
 """Regular expressions as Go reads them (RE2 syntax, flags of `regexp.MustCompile`), to a tree.
 
-Kubernetes checks `pattern` and CEL's `matches` with Go's regexp. This file knows which texts that accepts, with which
-words it refuses the others, and what each text means; it does not match anything and knows nothing of Python's `re`.
+Knows which texts Go's regexp accepts, with which words it refuses the others, and what each text means; it does not
+match anything and knows nothing of Python's `re`.
 
 Rule: https://github.com/google/re2/wiki/Syntax and Go's regexp/syntax package.
 """

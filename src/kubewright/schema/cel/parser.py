@@ -15,18 +15,18 @@ the common ones. Rule: https://github.com/google/cel-spec/blob/master/doc/langde
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import Final
 
 from .errors import CompileError, Problems
 from .lexer import Token, tokenize
 from .literals import parse_bytes, parse_int, parse_string, parse_uint
 from .macros import MacroError, expand
 from .nodes import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from .tokens import MAX_DEPTH, Stop, TokenStream
 from .values import UInt
 
 __all__ = ["MAX_DEPTH", "MAX_SIZE", "parse"]
 
-MAX_DEPTH: Final = 250
 MAX_SIZE: Final = 100_000
 RESERVED: Final = frozenset(
     [
@@ -56,18 +56,6 @@ _BINARY: Final = {
 _OR: Final = 2
 _LOGICAL: Final = 3
 _FUNCTIONS: Final = {"in": "@in"}
-_STARTS: Final = frozenset(
-    {"[", "{", "(", ".", "-", "!", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES"}
-    | {"IDENTIFIER"}
-)
-_OPERAND: Final = (
-    "'['", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'", "NUM_FLOAT",
-    "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER",
-)  # fmt: skip
-
-
-class _Stop(Exception):
-    """The parse cannot go on; the problem is noted."""
 
 
 def parse(source: str) -> Node:
@@ -85,7 +73,7 @@ def parse(source: str) -> Node:
     try:
         node = parser.expression()
         parser.end()
-    except _Stop:
+    except Stop:
         pass
     problems.raise_if_any()
     if node is None:
@@ -93,80 +81,7 @@ def parse(source: str) -> Node:
     return node
 
 
-class _Parser:
-    def __init__(self, tokens: list[Token], problems: Problems) -> None:
-        self.tokens = tokens
-        self.at = 0
-        self.token = tokens[0]
-        self.problems = problems
-        self.depth = 0
-        self.open = 0
-
-    # -- tokens -------------------------------------------------------------------------------------------------------
-
-    def next(self) -> Token:
-        token = self.token
-        if token.kind != "EOF":
-            self.at += 1
-            self.token = self.tokens[self.at]
-        return token
-
-    def accept(self, kind: str) -> Token | None:
-        return self.next() if self.token.kind == kind else None
-
-    def expect(self, kind: str, or_comma: bool = False) -> Token:
-        """The next token, which has to be of a kind; one token too many or too few is reported and healed."""
-        if self.token.kind == kind:
-            return self.next()
-        token = self.token
-        what = f"{{'{kind}', ','}}" if or_comma else f"'{kind}'" if not kind.isupper() else kind
-        if token.kind != "EOF" and self.tokens[self.at + 1].kind == kind:
-            self.problems.add(token.offset, f"Syntax error: extraneous input '{token.text}' expecting {what}")
-            self.next()
-            return self.next()
-        follows = token.kind in _STARTS if kind == ":" else token.kind == "EOF" and self.open == 1
-        if follows and kind in (")", "]", "}", ":") and not or_comma:
-            self.problems.add(token.offset, f"Syntax error: missing '{kind}' at '{token.text}'")
-            return Token(kind, kind, token.offset)
-        return self.fail(f"Syntax error: mismatched input '{token.text}' expecting {what}", token.offset)
-
-    def fail_expecting(self, what: str) -> NoReturn:
-        self.fail(f"Syntax error: mismatched input '{self.token.text}' expecting {what}", self.token.offset)
-
-    def operand_is_next(self, more: str = "") -> None:
-        """Sees to it that an operand can start here, or one of the signs in `more`."""
-        token = self.token
-        if token.kind in _STARTS or token.kind in tuple(more):
-            return
-        shown = (
-            "{"
-            + ", ".join(
-                each for each in _OPERAND if each[0] != "'" or each[1] in more or len(each) > 3 or each[1] in "[{(.-!"
-            )
-            + "}"
-        )
-        if token.kind != "EOF" and self.tokens[self.at + 1].kind in (*_STARTS, *more):
-            self.problems.add(token.offset, f"Syntax error: extraneous input '{token.text}' expecting {shown}")
-            self.next()
-            return
-        self.fail_expecting(shown)
-
-    def fail(self, message: str, offset: int) -> NoReturn:
-        self.problems.add(offset, message)
-        raise _Stop
-
-    def end(self) -> None:
-        if self.token.kind == "EOF":
-            return
-        alone = self.tokens[self.at + 1].kind == "EOF"
-        what = "extraneous" if alone else "mismatched"
-        self.fail(f"Syntax error: {what} input '{self.token.text}' expecting <EOF>", self.token.offset)
-
-    def deeper(self) -> None:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            self.fail(f"expression recursion limit exceeded: {MAX_DEPTH}", -1)
-
+class _Parser(TokenStream):
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def expression(self) -> Node:
