@@ -215,7 +215,7 @@ def test_a_crd_beside_the_document_of_its_server_is_made_once(modules: Path) -> 
         "spec": {
             "group": "shop.example.com",
             "scope": "Cluster",
-            "names": {"kind": "Region", "plural": "regions", "shortNames": ["rg"]},
+            "names": {"kind": "Region", "plural": "regions", "shortNames": ["rg", "region", "regions"]},
             "versions": [{"name": "v1", "served": True, "storage": True}],
         },
     }

@@ -115,6 +115,37 @@ def test_a_status_with_a_required_field_is_refused_with_the_cure():
         Needy(spec=WebSpec(image="x"))
 
 
+def test_a_status_that_cannot_be_made_is_refused_when_the_kind_is_said():
+    class NeedyStatus(Model):
+        ready: int
+
+    class Needy(Resource[WebSpec, NeedyStatus]):
+        pass
+
+    for status in (None, True, False):
+        with pytest.raises(TypeError, match=r"Needy.status: .*'ready'.* give every field of a status a default"):
+            resource(group="e.io", version="v1", status=status)(Needy)
+
+
+@pytest.mark.parametrize("option", ["short_names", "categories"])
+def test_one_text_in_the_place_of_a_list_of_names_is_refused_with_the_cure(option):
+    with pytest.raises(TypeError, match=rf"resource\({option}='web'\): must be a list; write {option}=\['web'\]"):
+        resource(group="e.io", version="v1", **{option: "web"})
+
+
+def test_a_short_name_that_the_kind_has_already_is_refused():
+    class Gear(Resource[WebSpec]):
+        pass
+
+    for names in ({}, {"plural": "gears"}, {"singular": "gear"}):
+        for taken in ("gear", "gears"):
+            with pytest.raises(ValueError, match=f"Gear: short_names: '{taken}' is the plural or the singular"):
+                resource(group="e.io", version="v1", short_names=["g", taken], **names)(Gear)
+    with pytest.raises(ValueError, match="'cog' is"):
+        resource(group="e.io", version="v1", short_names=["cog"], singular="cog")(Gear)
+    assert info_of(resource(group="e.io", version="v1", short_names=["g"])(Gear)).short_names == ("g",)
+
+
 def test_a_mistyped_attribute_is_an_error_that_suggests():
     web = Web(spec=WebSpec(image="x"))
     with pytest.raises(AttributeError, match="Web has no field 'statsu'; did you mean 'status'"):

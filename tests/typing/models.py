@@ -63,7 +63,7 @@ class WebStatus(Model):
     conditions: list[Condition] = []
 
 
-@resource(group="example.com", version="v1", short_names=["web"], columns=[Column("Ready", ".status.ready")])
+@resource(group="example.com", version="v1", short_names=["wb"], columns=[Column("Ready", ".status.ready")])
 class Web(Resource[WebSpec, WebStatus]):
     """With a status."""
 

@@ -183,7 +183,9 @@ def _resource_lines(cls: Class, info: ResourceInfo, names: _Names) -> Iterator[s
         said.append(f"singular={literal(info.singular)}")
     if not info.namespaced:
         said.append("namespaced=False")
-    lists = {"short_names": info.short_names, "categories": info.categories}
+    # A server lets pass a short name that the kind has anyway, until the CRD is changed; `resource` does not.
+    short = tuple(name for name in info.short_names if name not in (info.plural, info.singular))
+    lists = {"short_names": short, "categories": info.categories}
     said += [f"{name}={literal_tuple(values)}" for name, values in lists.items() if values]
     said.append(f"status={info.status}")
     if info.scale is not None:

@@ -210,11 +210,29 @@ def resource(
         kind: the class's name unless given.
         plural: derived from the kind unless given; the name in URLs.
         namespaced: False for a cluster-scoped kind.
+        short_names: what kubectl takes in the place of the plural; others than the plural and the singular, which it
+            takes anyway (a server refuses them, "already in use", when the CRD is changed).
+        categories: names of groups of kinds, such as `all` in `kubectl get all`.
         status: whether the kind has the status subresource. Unless given: True when the class has a status type.
+
+    Raises:
+        TypeError: short names or categories are one text; the status cannot be made without arguments.
+        ValueError: a short name is the plural or the singular.
     """
+    for option, given in (("short_names", short_names), ("categories", categories)):
+        if isinstance(given, str):
+            raise TypeError(f"resource({option}={given!r}): must be a list; write {option}=[{given!r}]")
 
     def describe(cls: ClassT) -> ClassT:
         name = kind or cls.__name__
+        for short in short_names:
+            if short in (plural or pluralize(name), singular or name.lower()):
+                rule = "is the plural or the singular of the kind already"
+                raise ValueError(
+                    f"{cls.__name__}: short_names: {short!r} {rule}; choose a shorter one, or leave it out"
+                )
+        if issubclass(cls, Resource):
+            _empty(cls, "status")
         has_status = _part_types(cls).get("status") not in (None, type(None)) if status is None else status
         describe_as(
             cls,
