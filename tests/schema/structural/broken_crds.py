@@ -317,4 +317,4 @@ def made(change: Change) -> dict[str, Any]:
     """The good CRD, changed."""
     crd = good()
     change(crd)
-    return crd
+    return copy.deepcopy(crd)  # the parts of changes are shared

@@ -26,7 +26,8 @@ import msgspec
 
 from ..checking.sources import read_sources
 from ..structural.crdcheck import check_crd
-from ..structural.values import json_value
+from ..structural.crdshape import shape_of, without_nulls
+from ..structural.values import TooDeep, json_value
 from ..yaml import to_yaml
 
 __all__ = ["Conversion", "convert_crd", "convert_files"]
@@ -54,10 +55,16 @@ def convert_crd(crd: Mapping[str, Any]) -> Conversion:
     Args:
         crd: the document. It is not changed.
     """
-    made: dict[str, Any] = json_value(dict(crd))
     assumed: list[str] = []
+    try:
+        made: dict[str, Any] = json_value(dict(crd))
+    except (TooDeep, TypeError) as error:
+        return Conversion(dict(crd), (), (str(error),))
     if made.get("apiVersion") == _OLD:
-        made = _converted(made, assumed)
+        broken = shape_of(made, wanted="old crd").broken
+        if broken or not made.get("spec"):
+            return Conversion(made, (), tuple(broken) or ("spec: Required value",))
+        made = _converted(without_nulls(made, wanted="old crd"), assumed)
     outcome = check_crd(made)
     remaining = [
         *outcome.broken,
@@ -112,8 +119,12 @@ def _converted(crd: dict[str, Any], assumed: list[str]) -> dict[str, Any]:
         assumed.append("scope was not said, which meant Cluster")
     if conversion := _conversion(old.get("conversion") or {}, assumed):
         spec["conversion"] = conversion
-    metadata = {name: each for name, each in (crd.get("metadata") or {}).items() if each is not None}
+    metadata = {name: each for name, each in _mapping(crd.get("metadata")).items() if each is not None}
     return {"apiVersion": _NEW, "kind": crd["kind"], "metadata": metadata, "spec": spec}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _conversion(old: Mapping[str, Any], assumed: list[str]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from ..checking.sources import read_sources
 from ..structural.crdcheck import with_defaults
-from ..structural.values import same
+from ..structural.crdshape import shape_of, without_nulls
+from ..structural.values import TooDeep, json_value, same
 from .changes import APPLIERS, CLIENTS, READERS, STORED, WRITERS, Change, DiffReport
 from .schemas import Site, compare_schemas
 
@@ -29,8 +30,26 @@ class DiffError(ValueError):
 
 
 def diff(old: Crd, new: Crd) -> DiffReport:
-    """The changes from one state of a CRD to the next. Both are apiextensions.k8s.io/v1, as dictionaries."""
-    return DiffReport.of(_compare(with_defaults(old), with_defaults(new)))
+    """The changes from one state of a CRD to the next. Both are apiextensions.k8s.io/v1, as dictionaries.
+
+    Raises:
+        DiffError: one has not the shape of a CRD.
+    """
+    return DiffReport.of(_compare(_read(old), _read(new)))
+
+
+def _read(crd: Crd) -> Crd:
+    try:
+        whole = json_value(dict(crd))
+    except (TooDeep, TypeError) as error:
+        raise DiffError(f"{_name(crd)}: {error}") from None
+    broken = shape_of(whole).broken
+    if broken:
+        raise DiffError(f"{_name(crd)}: {broken[0]}; see: kubewright validate")
+    made = with_defaults(without_nulls(whole))
+    if not made.get("spec"):
+        raise DiffError(f"{_name(crd)}: has no spec; see: kubewright validate")
+    return made
 
 
 def diff_crds(old: Iterable[Crd], new: Iterable[Crd]) -> DiffReport:
@@ -73,15 +92,14 @@ def _crds(path: str | Path) -> list[Crd]:
                 f"{source.file}:{source.line_of('apiVersion')}: apiVersion is {source.value['apiVersion']!r} and has to"
                 f" be {_API}; run: kubewright convert crd {source.file}"
             )
-        if not isinstance(source.value.get("spec"), dict) or not isinstance(source.value["spec"].get("versions"), list):
-            raise DiffError(f"{source.file}:{source.line_of('spec')}: is no CRD that a server takes; see: validate")
     if not found:
         raise DiffError(f"{path}: has no CustomResourceDefinition")
     return [source.value for source in found]
 
 
 def _name(crd: Crd) -> str:
-    return str((crd.get("metadata") or {}).get("name", ""))
+    metadata = crd.get("metadata")
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
 
 
 # -- one CRD ----------------------------------------------------------------------------------------------------------
@@ -92,7 +110,9 @@ def _compare(old: Crd, new: Crd) -> Iterator[Change]:
     before, after = old["spec"], new["spec"]
     yield from _identity(name, _name(new), before, after)
     yield from _names(name, before.get("names") or {}, after.get("names") or {})
-    stored = set((old.get("status") or {}).get("storedVersions") or [])
+    status = old.get("status")
+    versions = status.get("storedVersions") if isinstance(status, dict) else None
+    stored = set(map(str, versions)) if isinstance(versions, list) else set()
     yield from _versions(name, before, after, stored)
     yield from _conversion(name, before.get("conversion") or {}, after.get("conversion") or {})
 
@@ -141,8 +161,8 @@ def _names(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> It
 
 
 def _versions(name: str, before: Mapping[str, Any], after: Mapping[str, Any], stored: set[str]) -> Iterator[Change]:
-    old = {str(each["name"]): each for each in before.get("versions") or []}
-    new = {str(each["name"]): each for each in after.get("versions") or []}
+    old = {str(each.get("name", "")): each for each in before.get("versions") or []}
+    new = {str(each.get("name", "")): each for each in after.get("versions") or []}
     for version, each in old.items():
         if version in new:
             yield from _version(name, version, each, new[version])

@@ -28,7 +28,7 @@ from .crdparts import (
     subresource_errors,
     warning_errors,
 )
-from .crdshape import shape_of
+from .crdshape import shape_of, without_nulls
 from .crdstructure import structure_errors
 from .fielderrors import FieldError, child, forbidden, index, invalid, not_supported, required, summary
 from .gotext import quoted
@@ -120,7 +120,7 @@ def check_crd(crd: Mapping[str, Any], *, rules: RuleCheck | None = None) -> CrdO
     unknown = (*lost, *shape.unknown)
     if shape.broken:
         return CrdOutcome(name, (), unknown, tuple(shape.broken), tuple(shape.unseen))
-    whole = with_defaults(whole)
+    whole = with_defaults(without_nulls(whole))
     spec = whole.get("spec") or {}
     errors = _meta_errors(metadata, spec)
     errors += _spec_errors(spec, rules)

@@ -14,7 +14,7 @@ import msgspec
 
 from .gotext import kind_of
 
-__all__ = ["Shape", "shape_of"]
+__all__ = ["Shape", "shape_of", "without_nulls"]
 
 _LIST: Final = "list of "
 _MAP: Final = "map of "
@@ -34,6 +34,30 @@ _TYPES: Final[dict[str, dict[str, str]]] = {
         "preserveUnknownFields": "boolean",
         "scope": "string",
         "versions": "list of version",
+    },
+    "old crd": {
+        "apiVersion": "string",
+        "kind": "string",
+        "metadata": "any",
+        "spec": "old spec",
+        "status": "any",
+    },
+    "old spec": {
+        "additionalPrinterColumns": "list of old column",
+        "conversion": "old conversion",
+        "group": "string",
+        "names": "names",
+        "preserveUnknownFields": "boolean",
+        "scope": "string",
+        "subresources": "subresources",
+        "validation": "validation",
+        "version": "string",
+        "versions": "list of old version",
+    },
+    "old conversion": {
+        "conversionReviewVersions": "list of string",
+        "strategy": "string",
+        "webhookClientConfig": "client",
     },
     "names": {
         "categories": "list of string",
@@ -127,6 +151,10 @@ _TYPES: Final[dict[str, dict[str, str]]] = {
         "x-kubernetes-validations": "list of rule",
     },
 }
+_TYPES["old column"] = {name if name != "jsonPath" else "JSONPath": each for name, each in _TYPES["column"].items()}
+_TYPES["old version"] = _TYPES["version"] | {"additionalPrinterColumns": "list of old column"}
+"""apiextensions.k8s.io/v1beta1, where it differs."""
+
 _CALLED: Final = {"string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false"}
 
 
@@ -138,11 +166,43 @@ class Shape(msgspec.Struct, frozen=True):
     unseen: list[str]
 
 
-def shape_of(crd: Mapping[str, Any]) -> Shape:
-    """The shape of a CRD document, which `values.json_value` has copied (its depth is bounded)."""
+def shape_of(crd: Mapping[str, Any], *, wanted: str = "crd") -> Shape:
+    """The shape of a CRD document, which `values.json_value` has copied (its depth is bounded).
+
+    Args:
+        wanted: `crd`, or `old crd` for v1beta1.
+    """
     shape = Shape([], [], [])
-    _check(crd, "crd", "", shape)
+    _check(crd, wanted, "", shape)
     return shape
+
+
+def without_nulls(value: Any, *, wanted: str = "crd") -> Any:
+    """A document whose shape is right, with nulls as Go reads them: a field that is null is absent, an item or value
+    of a map that is null is empty.
+    """
+    if wanted.startswith(_LIST):
+        return [_filled(item, wanted.removeprefix(_LIST)) for item in value]
+    if wanted.startswith(_MAP):
+        return {name: _filled(each, wanted.removeprefix(_MAP)) for name, each in value.items()}
+    if wanted.startswith("schema or "):
+        if isinstance(value, list):
+            return [_filled(item, "schema") for item in value]
+        return without_nulls(value, wanted="schema") if isinstance(value, dict) else value
+    if wanted in _TYPES and isinstance(value, dict):
+        fields = _TYPES[wanted]
+        return {
+            name: without_nulls(each, wanted=fields.get(name, "any"))
+            for name, each in value.items()
+            if each is not None or fields.get(name, "any") == "any"
+        }
+    return value
+
+
+def _filled(value: Any, wanted: str) -> Any:
+    if value is None and wanted != "any":
+        return "" if wanted == "string" else {}
+    return without_nulls(value, wanted=wanted)
 
 
 def _check(value: Any, wanted: str, path: str, shape: Shape, seen: bool = True) -> None:
@@ -180,7 +240,7 @@ def _check_choice(value: Any, other: str, path: str, shape: Shape) -> None:
         _is(isinstance(value, bool), kind_of(value), "a schema, true or false", path, shape)
     elif _is(isinstance(value, list), kind_of(value), "a schema", path, shape):
         for place, item in enumerate(value):
-            if isinstance(item, dict):
+            if not isinstance(item, str):
                 _check(item, "schema", f"{path}[{place}]", shape, seen=False)
 
 
