@@ -139,6 +139,10 @@ BROKEN: dict[str, Change] = {
     # structure
     "a field without a type": field({}),
     "a field without a type in one version": alone(field({"description": "x"})),
+    "a field that is null": field(None),
+    "a rule that is null": field({"type": "string", "x-kubernetes-validations": [None]}),
+    "a column that is null": version(additionalPrinterColumns=[None]),
+    "an alternative that is null": field({"type": "string", "anyOf": [None, {"type": "string"}]}),
     "items without a type": field({"type": "array", "items": {}}),
     "an array without items": field({"type": "array"}),
     "a root without a type": lambda crd: root_of(crd).pop("type"),
