@@ -89,7 +89,9 @@ class _Parser(TokenStream):
         node = self.operators(_OR)
         if self.token.kind == "?":
             offset = self.next().offset
+            self.outer.append((":",))
             yes = self.operators(_OR)
+            self.outer.pop()
             self.expect(":")
             node = Call(offset, "_?_:_", None, [node, yes, self.expression()])
         self.depth -= 1
@@ -128,10 +130,10 @@ class _Parser(TokenStream):
         if self.token.kind == "(":
             # Not in `primary`, to keep the stack short: parentheses nest the deepest.
             self.next()
-            self.open += 1
+            self.outer.append((")",))
             node = self.expression()
             self.expect(")")
-            self.open -= 1
+            self.outer.pop()
         else:
             node = self.primary()
         if self.token.kind in (".", "["):
@@ -144,12 +146,12 @@ class _Parser(TokenStream):
             self.deeper()
             sign = self.next()
             if sign.kind == "[":
-                self.open += 1
+                self.outer.append(("]",))
                 self.operand_is_next("?")
                 function = "_[?_]" if self.accept("?") else "_[_]"
                 index = self.expression()
                 self.expect("]")
-                self.open -= 1
+                self.outer.pop()
                 node = Call(sign.offset, function, None, [node, index])
                 continue
             optional = self.accept("?") is not None
@@ -177,14 +179,14 @@ class _Parser(TokenStream):
     def call(self, name: str, target: Node | None) -> Node:
         offset = self.expect("(").offset
         args: list[Node] = []
-        self.open += 1
+        self.outer.append((",", ")"))
         self.operand_is_next(")")
         if self.token.kind != ")":
             args.append(self.expression())
             while self.accept(","):
                 args.append(self.expression())
         self.expect(")")
-        self.open -= 1
+        self.outer.pop()
         try:
             return expand(offset, name, target, args) or Call(offset, name, target, args)
         except MacroError as error:
@@ -270,7 +272,7 @@ class _Parser(TokenStream):
         items: list[Node] = []
         optional: set[int] = set()
         comma = False
-        self.open += 1
+        self.outer.append((",", "]"))
         while self.token.kind != "]":
             if self.token.kind == "," and not items:
                 self.next()
@@ -282,14 +284,14 @@ class _Parser(TokenStream):
             if not comma or self.token.kind == "EOF" or self.token.kind == ",":
                 break
         self.expect("]", or_comma=bool(items) and not comma)
-        self.open -= 1
+        self.outer.pop()
         return ListNode(offset, items, frozenset(optional))
 
     def map_literal(self) -> Node:
         offset = self.next().offset
         entries: list[Entry] = []
         comma = False
-        self.open += 1
+        self.outer.append((",", "}", ":"))
         self.operand_is_next("},?")
         while self.token.kind != "}":
             if self.token.kind == "," and not entries:
@@ -303,12 +305,13 @@ class _Parser(TokenStream):
             if not comma or self.token.kind == "EOF":
                 break
         self.expect("}", or_comma=bool(entries) and not comma)
-        self.open -= 1
+        self.outer.pop()
         return MapNode(offset, entries)
 
     def struct_literal(self, name: str) -> Node:
         offset = self.next().offset
         fields: list[tuple[int, str, Node, bool]] = []
+        self.outer.append((",", "}", ":"))
         while self.token.kind != "}":
             optional = self.accept("?") is not None
             field = self.expect("IDENTIFIER")
@@ -317,6 +320,7 @@ class _Parser(TokenStream):
             if not self.accept(","):
                 break
         self.expect("}")
+        self.outer.pop()
         return StructNode(offset, name, fields)
 
 

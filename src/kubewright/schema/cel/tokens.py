@@ -39,7 +39,8 @@ class TokenStream:
         self.token = tokens[0]
         self.problems = problems
         self.depth = 0
-        self.open = 0
+        #: What may come after each expression that is begun, innermost last.
+        self.outer: list[tuple[str, ...]] = [("EOF",)]
 
     def next(self) -> Token:
         token = self.token
@@ -61,7 +62,7 @@ class TokenStream:
             self.problems.add(token.offset, f"Syntax error: extraneous input '{token.text}' expecting {what}")
             self.next()
             return self.next()
-        follows = token.kind in STARTS if kind == ":" else token.kind == "EOF" and self.open == 1
+        follows = token.kind in STARTS if kind == ":" else token.kind in self.outer[-2]
         if follows and kind in (")", "]", "}", ":") and not or_comma:
             self.problems.add(token.offset, f"Syntax error: missing '{kind}' at '{token.text}'")
             return Token(kind, kind, token.offset)
