@@ -94,6 +94,32 @@ def test_each_crd_is_applied_and_each_served_version_is_listed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("found", "applied", "told"),
+    [
+        (None, {"generation": 1}, "created"),
+        ({"generation": 3, "resourceVersion": "7"}, {"generation": 3, "resourceVersion": "8"}, "unchanged"),
+        ({"generation": 3}, {"generation": 4}, "changed"),
+        ({"generation": 3}, {"generation": 3, "labels": {"a": "b"}}, "changed"),
+    ],
+)
+def test_what_became_of_each_crd_is_told(
+    found: dict[str, Any] | None, applied: dict[str, Any], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def stored(metadata: dict[str, Any]) -> dict[str, Any]:
+        manifest = crd()
+        return {**manifest, "metadata": {**manifest["metadata"], **metadata}}
+
+    class Numbering(Server):
+        def __call__(self, request: Request) -> Response:
+            answered = super().__call__(request)
+            return answer({**stored(applied), "status": READY}) if request.method == "PATCH" else answered
+
+    caplog.set_level("INFO")
+    install(Numbering(*([stored(found)] if found is not None else [])), crd())
+    assert [record.getMessage() for record in caplog.records] == [f"CRD webs.example.com: {told}"]
+
+
 def test_all_are_applied_before_one_is_waited_for() -> None:
     server = Server()
     install(server, crd(), crd(name="zones"))

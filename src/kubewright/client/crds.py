@@ -101,7 +101,8 @@ async def install_crds(
                 found = await _found(client, crd.metadata.name, waits)
                 if found is not None:
                     _compare(found, crd)
-                await client.apply(crd, field_manager=field_manager, force=True)
+                applied = await client.apply(crd, field_manager=field_manager, force=True)
+                _LOG.info("CRD %s: %s", crd.metadata.name, _difference(found, applied))
                 waits[crd.metadata.name] = "not Established yet"
             # One after the other: the first to be waited for is mostly the last to need it.
             for crd in wanted:
@@ -157,6 +158,14 @@ def _compare(found: Unstructured, wanted: Unstructured) -> None:
     gone = [v for v, said in before.items() if said.get("served") and not after.get(v, {}).get("served")]
     if gone:
         _LOG.warning("CRD %s: %s will no longer be served; clients that use it fail", name, ", ".join(gone))
+
+
+def _difference(found: Unstructured | None, applied: Unstructured) -> str:
+    if found is None:
+        return "created"
+    before, after = found.metadata, applied.metadata
+    said = [(meta.generation, meta.labels, meta.annotations) for meta in (before, after)]
+    return "unchanged" if said[0] == said[1] else "changed"
 
 
 async def _found(client: Client, name: str, waits: dict[str, str]) -> Unstructured | None:
