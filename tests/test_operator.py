@@ -9,7 +9,7 @@ import pytest
 import virtual
 from fakeapi import FakeApi
 from kubewright import Context, Operator, controller
-from kubewright.client import ConnectionLost, Unauthorized
+from kubewright.client import ClientConfig, ConnectionLost, TransportError, Unauthorized
 from kubewright.manager import CacheNotSynced, Manager
 from kubewright.models.core.v1 import ConfigMap
 from webs import Web, web
@@ -54,6 +54,30 @@ def test_it_refuses_what_is_no_controller_and_says_what_to_do() -> None:
 def test_it_refuses_two_controllers_of_one_name() -> None:
     with pytest.raises(ValueError, match="two controllers are named 'web'; give one another name="):
         Operator("test", controllers=[greet, greet])
+
+
+def test_one_controller_that_is_no_list_is_refused_with_the_cure() -> None:
+    for given in (greet, Configs(), "greet"):
+        with pytest.raises(TypeError, match=r"controllers must be a list; write controllers=\[\.\.\.\]"):
+            Operator("test", controllers=given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["", "My Operator", "web_operator", "-web", "Web", "a" * 129, None, greet])
+def test_a_name_that_no_lease_and_no_field_manager_can_have_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"^Operator\(.*\): the name "):
+        Operator(name, controllers=[])
+
+
+@pytest.mark.parametrize(("namespace", "shown"), [(None, "all namespaces"), ("prod", "namespace prod")])
+def test_run_tells_first_which_server_and_which_namespaces_it_works_on(
+    namespace: str | None, shown: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="kubewright")
+    nobody = ClientConfig(server="http://127.0.0.1:1", source="/etc/a-kubeconfig")
+    with pytest.raises(TransportError):
+        Operator("test", controllers=[greet], namespace=namespace).run(config=nobody, install=False)
+    told = caplog.records[0]
+    assert told.getMessage() == f"test: http://127.0.0.1:1, by /etc/a-kubeconfig; {shown}"
 
 
 def test_with_namespace_is_another_operator() -> None:

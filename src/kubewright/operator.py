@@ -13,6 +13,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from .client import ApiError, Client, ClientConfig, Unauthorized
@@ -20,20 +21,38 @@ from .client.crds import install_crds
 from .controller import BoundController, bind
 from .manager import Candidacy, LeaderElection, Manager, Serving, Telemetry, request_metrics
 from .model import Object, Resource
+from .model.names import subdomain_problem
 from .observe import Registry
 
-__all__ = ["Operator"]
+__all__ = ["Operator", "RunAtImport", "only_importing"]
 
 logger = logging.getLogger("kubewright")
 
 _LAST_SECONDS = 5.0
+_LONGEST_NAME = 128  # of a field manager; the name of a Lease may be longer
+_importing = ContextVar("importing", default=False)
+
+
+class RunAtImport(RuntimeError):
+    """A module runs its operator when it is imported, and was imported to find the operator in it."""
+
+
+@contextmanager
+def only_importing() -> Iterator[None]:
+    """Inside, `Operator.run` raises RunAtImport: whoever imports a module wants what is in it, and runs it later."""
+    before = _importing.set(True)
+    try:
+        yield
+    finally:
+        _importing.reset(before)
 
 
 class Operator:
     """Controllers that run together.
 
     Args:
-        name: of the operator; its field manager, and the root of its loggers (`kubewright.<name>`).
+        name: of the operator; its field manager, its Lease, and the root of its loggers (`kubewright.<name>`). A DNS
+            name such as `web-operator`, of at most 128 characters.
         controllers: decorated functions, and instances of decorated classes.
         namespace: watch one namespace only; None for all.
         grace_seconds: what running reconciles are given to end at shutdown.
@@ -43,8 +62,8 @@ class Operator:
         metrics: where to count, with metrics of one's own on the same page; each run has a new registry unless given.
 
     Raises:
-        TypeError: something in `controllers` is no controller.
-        ValueError: two of them have one name.
+        TypeError: something in `controllers` is no controller, or they are no list.
+        ValueError: two of them have one name, or `name` is no DNS name.
     """
 
     def __init__(
@@ -58,6 +77,11 @@ class Operator:
         serving: Serving | None = None,
         metrics: Registry | None = None,
     ) -> None:
+        if problem := _name_problem(name):
+            raise ValueError(f"Operator({name!r}): the name {problem}")
+        listed: object = controllers
+        if isinstance(listed, str) or not isinstance(listed, Sequence):
+            raise TypeError(f"Operator({name!r}): controllers must be a list; write controllers=[...]")
         self.name = name
         self.controllers: tuple[BoundController, ...] = tuple(bind(each) for each in controllers)
         self.namespace = namespace
@@ -192,9 +216,15 @@ class Operator:
         Raises:
             KubeConfigError, TransportError, ApiError, CacheNotSynced, SchemaError, BindError, CertificateError: it
                 cannot start; one line each.
+            RunAtImport: it is called while `kubewright` imports the module.
         """
+        if _importing.get():
+            raise RunAtImport("operator.run() at import; put it below `if __name__ == '__main__':`")
+        config = config or ClientConfig.load()
+        where = "all namespaces" if self.namespace is None else f"namespace {self.namespace}"
+        logger.info("%s: %s, by %s; %s", self.name, config.server, config.source, where)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(self._run(config or ClientConfig.load(), install))
+            runner.run(self._run(config, install))
 
     async def _run(self, config: ClientConfig, install: bool) -> None:
         stop = asyncio.Event()
@@ -244,6 +274,14 @@ def _signals(first: Callable[[int], object]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _name_problem(name: object) -> str | None:
+    if not isinstance(name, str):
+        return "must be a text such as 'web-operator'"
+    if len(name) > _LONGEST_NAME:
+        return f"has more than {_LONGEST_NAME} characters; shorten it"
+    return subdomain_problem(name)
 
 
 async def _reach(client: Client) -> None:

@@ -9,16 +9,18 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
 
 from kubewright.controller import FunctionController
-from kubewright.operator import Operator
+from kubewright.operator import Operator, RunAtImport, only_importing
 
 __all__ = ["LoadError", "load_module", "load_operator"]
 
+_DATA_SUFFIXES = (".json", ".toml", ".yaml", ".yml")
 _OURS = Path(__file__).resolve().parents[1]
 
 
@@ -35,14 +37,18 @@ def load_module(target: str) -> ModuleType:
     name = target.partition(":")[0] if not Path(target).is_file() else target
     path = Path(name)
     try:
-        if path.suffix == ".py" or path.is_file():
-            return _from_file(path)
-        folder = str(Path.cwd())
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-        return importlib.import_module(name)
+        with only_importing():
+            if path.suffix == ".py" or path.is_file():
+                return _from_file(path)
+            _check_module_name(target, name)
+            folder = str(Path.cwd())
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
+            return importlib.import_module(name)
     except LoadError:
         raise
+    except RunAtImport as error:
+        raise LoadError(f"{name}: {error}{_where(error, name)}") from None
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise LoadError(
@@ -53,9 +59,24 @@ def load_module(target: str) -> ModuleType:
         raise LoadError(f"{name}: {type(error).__name__}: {error}{_where(error, name)}") from error
 
 
+def _check_module_name(target: str, name: str) -> None:
+    """Raises LoadError: it is no dotted name. What is none would import something else, or fail in odd ways."""
+    path = Path(name)
+    cure = "give a file (web.py) or a module on the path (package.web)"
+    if not name:
+        raise LoadError(f"{target!r} names no module; {cure}")
+    if path.suffix in _DATA_SUFFIXES:
+        raise LoadError(f"{name}: not a Python file; {cure}")
+    if not all(part.isidentifier() for part in name.split(".")):
+        what = "a folder" if path.is_dir() else "neither a file nor the name of a module"
+        raise LoadError(f"{name}: {what}; {cure}")
+
+
 def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise LoadError(f"{path}: no such file")
+    if path.suffix != ".py":
+        raise LoadError(f"{path}: not a Python file; give one that ends in .py")
     path = path.resolve()
     parts, folder = [path.stem], path.parent
     while (folder / "__init__.py").is_file():
@@ -131,4 +152,5 @@ def _of_controllers(target: str, module: ModuleType, namespace: str | None) -> O
             controllers.append(value)
     if not controllers:
         raise LoadError(f"{target}: no operator and no controller in it; decorate a function with @controller(Kind)")
-    return Operator(module.__name__.rpartition(".")[2].replace("_", "-"), controllers=controllers, namespace=namespace)
+    name = re.sub(r"[^a-z0-9]+", "-", module.__name__.rpartition(".")[2].lower()).strip("-")
+    return Operator(name or "operator", controllers=controllers, namespace=namespace)
