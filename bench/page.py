@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from . import table
 
 GOALS: tuple[tuple[str, str, str, int | None, str, str, float], ...] = (
@@ -65,8 +67,47 @@ def write(result: Mapping[str, Any], path: Path) -> None:
         pending = [f"{record['peer']}: {record['pending']}" for record in records if record["pending"]]
         if pending:
             parts.append(f"Not done in time (objects): {', '.join(pending)}.")
+    parts += [*_growth(path.parent.parent / "bench/results/growth.json"), *_imports(path.parent.parent)]
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
+
+
+def _growth(path: Path) -> list[str]:
+    if not path.exists():
+        return []
+    found = orjson.loads(path.read_bytes())
+    head = [
+        "| objects | kinds | ready s | CPU s to there | RSS MiB | bytes per object | CPU ms per change |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    rows = [
+        f"| {point['objects']:,} | {point['kinds']} | {point['ready_seconds']:.2f} | "
+        f"{point['start_cpu_seconds']:.2f} | {point['rss_mib']:.0f} | {point.get('bytes_per_object', '-')} | "
+        f"{point['cpu_ms']:.3f} |"
+        for point in (*found["objects"], *found["kinds"])
+    ]
+    text = (
+        f"On the stub, `python -m bench.growth` ({found['machine']['date']}, {found['machine']['commit']}): a cold "
+        "start, then 1,000 changes. Bytes per object are memory above that of a start with one object."
+    )
+    return [f"## How cost grows\n\n{text}\n\n" + "\n".join([*head, *rows])]
+
+
+def _imports(root: Path) -> list[str]:
+    path = root / "bench/results/startup.json"
+    if not path.exists():
+        return []
+    found = orjson.loads(path.read_bytes())
+    rows = [
+        f"| {each['what']} | {each['cpu_seconds']:.3f} | {each['cpu_seconds_min']:.3f} | {each['rss_mib']:.1f} |"
+        for each in found["imports"]
+    ]
+    text = (
+        f"`python -m bench.startup` ({found['machine']['date']}): a new process that imports what an operator "
+        "needs, and ends."
+    )
+    head = ["| | CPU s, median | least | RSS MiB |", "|---|---:|---:|---:|"]
+    return [f"## Imports\n\n{text}\n\n" + "\n".join([*head, *rows])]
 
 
 def _machine(result: Mapping[str, Any]) -> str:

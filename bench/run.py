@@ -63,6 +63,9 @@ FULL = Plan(
 
 def main() -> None:
     plan, output = _arguments()
+    if plan is None:
+        _render(orjson.loads(RESULTS.read_bytes()))
+        return
     os.sched_setaffinity(0, other_cores())
     started = time.monotonic()
     records: list[Record] = []
@@ -94,8 +97,12 @@ def main() -> None:
     print(table.text(result))
     print(f"\n{output} ({facts['seconds']} s)")
     if output == RESULTS:
-        plot.write(result, programs.ROOT / "docs" / "benchmark.svg")
-        page.write(result, programs.ROOT / "docs" / "benchmark.md")
+        _render(result)
+
+
+def _render(result: dict[str, Any]) -> None:
+    plot.write(result, programs.ROOT / "docs" / "benchmark.svg")
+    page.write(result, programs.ROOT / "docs" / "benchmark.md")
 
 
 def _round(
@@ -177,14 +184,18 @@ def _say(number: int, backend: str, peer: str) -> None:
     print(f"round {number + 1}, {backend}: {peer} (load average {os.getloadavg()[0]:.1f})", file=sys.stderr, flush=True)
 
 
-def _arguments() -> tuple[Plan, Path]:
+def _arguments() -> tuple[Plan | None, Path]:
+    """The plan, None to measure nothing; and where the result goes."""
     parser = argparse.ArgumentParser(prog="python -m bench.run", description="Kubewright beside Go and kopf.")
     parser.add_argument("--quick", action="store_true", help="one round, few objects")
     parser.add_argument("--rounds", type=int, help="how often each peer takes its turn")
     parser.add_argument("--peers", help=f"comma-separated, of {', '.join(peers.ALL)}")
     parser.add_argument("--backends", default="real,stub", help="comma-separated, of real, stub")
     parser.add_argument("--output", type=Path, default=RESULTS, help="the JSON; only the default one updates the docs")
+    parser.add_argument("--render", action="store_true", help="only write the docs anew from the last result")
     given = parser.parse_args()
+    if given.render:
+        return None, RESULTS
     plan = QUICK if given.quick else FULL
     if given.peers and (unknown := set(given.peers.split(",")) - set(peers.ALL)):
         parser.error(f"--peers: {', '.join(unknown)}: there are {', '.join(peers.ALL)}")
