@@ -249,3 +249,56 @@ def test_modules_that_would_import_each_other_are_refused() -> None:
 
 def test_encoding_a_kind_says_what_it_is(shop: Any) -> None:
     assert encode(shop.Region(code="eu")) == b'{"apiVersion":"shop.example.com/v1","kind":"Region","code":"eu"}'
+
+
+LABELS = {"type": "object", "additionalProperties": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "beside", "expected"),
+    [
+        ({"properties": {"labels": LABELS, "name": {"type": "string"}}}, {}, "ObjectMeta | None"),
+        ({}, {"spec": {"type": "object"}}, "ObjectMeta | None"),
+        ({}, {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}, "ObjectMeta | None"),
+        ({}, {}, "dict[str, Any] | None"),
+        ({"additionalProperties": {"type": "string"}}, {}, "dict[str, str]"),
+        (
+            {"additionalProperties": {"type": "array", "items": {"type": "string"}}},
+            {"spec": {"type": "object"}},
+            "dict[str, list[str]]",
+        ),
+        ({"x-kubernetes-preserve-unknown-fields": True}, {"spec": {"type": "object"}}, "dict[str, Any] | None"),
+        ({"properties": {"owner": {"type": "string"}}}, {"spec": {"type": "object"}}, "RegionSpecThingMetadata | None"),
+        ({"properties": {"name": {"type": "integer"}}}, {}, "RegionSpecThingMetadata | None"),
+        (
+            {"properties": {"labels": {"type": "object", "additionalProperties": {"type": "integer"}}}},
+            {},
+            "RegionSpecThingMetadata | None",
+        ),
+    ],
+)
+def test_a_field_called_metadata_is_an_objects_only_where_it_has_its_shape_or_place(
+    metadata: dict[str, Any], beside: dict[str, Any], expected: str
+) -> None:
+    thing = {"type": "object", "properties": {"metadata": {"type": "object", **metadata}, **beside}}
+    spec = {"type": "object", "properties": {"thing": thing}}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "regions.shop.example.com"},
+        "spec": {
+            "group": "shop.example.com",
+            "scope": "Cluster",
+            "names": {"kind": "Region", "plural": "regions"},
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}},
+                }
+            ],
+        },
+    }
+    text = generate(Documents(openapi=[], crds=[crd]))["shop/v1.py"]
+    assert f"    metadata: {expected} = " in text

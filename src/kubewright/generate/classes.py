@@ -132,8 +132,6 @@ class ClassBuilder:
         reference = _reference(schema)
         if reference:
             return self._named(reference)
-        if place.structural and is_embedded_metadata(path[-1], schema):
-            return EMBEDDED_METADATA
         if schema.get("type") == "array":
             item = schema.get("items", {})
             expr = list_of(self._element(item, place, *path, "Item"))
@@ -192,7 +190,10 @@ class ClassBuilder:
         required = set(schema.get("required", ()))
         for wire, name in field_names(properties).items():
             part = properties[wire]
-            expr = self._type(part, place, wire, status=cls.resource is not None and wire == "status")
+            if place.structural and is_embedded_metadata(wire, part, schema):
+                expr = EMBEDDED_METADATA
+            else:
+                expr = self._type(part, place, wire, status=cls.resource is not None and wire == "status")
             zero = zeros if wire in required else not place.structural and part.get("default") in ("", 0)
             needed = wire in required and (place.structural or expr.shape != "time")
             made = _field(name, wire, expr, part, required=needed, zero=zero)

@@ -75,7 +75,15 @@ _QUANTITY_PATTERN: Final = (
 _CONDITION: Final = frozenset({"lastTransitionTime", "message", "reason", "status", "type"})
 _SELECTOR: Final = frozenset({"matchExpressions", "matchLabels"})
 
-_METADATA: Final = frozenset({"annotations", "finalizers", "generateName", "labels", "name", "namespace"})
+_METADATA: Final[dict[str, Schema]] = {
+    "annotations": {"type": "object", "additionalProperties": {"type": "string"}},
+    "finalizers": {"type": "array", "items": {"type": "string"}},
+    "generateName": {"type": "string"},
+    "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+    "name": {"type": "string"},
+    "namespace": {"type": "string"},
+}
+"""What controller-gen writes for the metadata of an object in an object, and the types of that."""
 EMBEDDED_METADATA: Final = TypeExpr((Ref("kubewright.model", "ObjectMeta"),), "model")
 
 _NUMBER_LIMITS: Final = (("minimum", "exclusiveMinimum", "Ge", "Gt"), ("maximum", "exclusiveMaximum", "Le", "Lt"))
@@ -117,9 +125,32 @@ def well_known(schema: Schema) -> TypeExpr | None:
     return None
 
 
-def is_embedded_metadata(wire: str, schema: Schema) -> bool:
-    """Whether a field of a custom resource is the metadata of an object to be made: labels, annotations, a name."""
-    return wire == "metadata" and schema.get("type") == "object" and set(schema.get("properties", {})) <= _METADATA
+def is_embedded_metadata(wire: str, schema: Schema, parent: Schema) -> bool:
+    """Whether a field of a custom resource is the metadata of an object to be made: labels, annotations, a name.
+
+    A field may just have that name. It is metadata when its properties are those of metadata, and have their types; one
+    without properties, when it is beside a `spec`, as in a template, or beside `apiVersion` and `kind`.
+    """
+    if wire != "metadata" or schema.get("type") != "object":
+        return False
+    if schema.get("additionalProperties") or schema.get("x-kubernetes-preserve-unknown-fields"):
+        return False
+    properties = schema.get("properties") or {}
+    if properties:
+        return all(name in _METADATA and _has_types(part, _METADATA[name]) for name, part in properties.items())
+    beside = parent.get("properties") or {}
+    return (
+        bool(parent.get("x-kubernetes-embedded-resource")) or "spec" in beside or {"apiVersion", "kind"} <= set(beside)
+    )
+
+
+def _has_types(schema: Schema, wanted: Schema) -> bool:
+    inner = ("items", "additionalProperties")
+    if schema.get("type") != wanted["type"]:
+        return False
+    return all(
+        isinstance(schema.get(key), dict) and _has_types(schema[key], wanted[key]) for key in inner if key in wanted
+    )
 
 
 def limited(expr: TypeExpr, schema: Schema) -> TypeExpr:
