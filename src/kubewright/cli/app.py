@@ -5,20 +5,23 @@ Imports of rooms are inside the commands, so that `kubewright --help` and tab co
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import schemas
 from .cel import cel
 
+if TYPE_CHECKING:
+    from kubewright.testing.cluster import ClusterStatus
+
 __all__ = ["app"]
 
 app = typer.Typer(
     name="kubewright",
-    help="The Kubernetes operator toolkit for Python.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -36,6 +39,21 @@ Target = Annotated[str, typer.Argument(help="A file (web.py), a module (package.
 Kubeconfig = Annotated[
     Path | None, typer.Option("--kubeconfig", help="The cluster to use; found as kubectl finds it unless given.")
 ]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    wanted: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """The Kubernetes operator toolkit for Python."""
 
 
 @app.command()
@@ -108,12 +126,21 @@ def cluster_up(
     nodes: Annotated[int, typer.Option(min=0, help="Simulated nodes that run Pods.")] = 1,
     kubeconfig: Annotated[Path | None, typer.Option(help="Write the administrator's kubeconfig to this file.")] = None,
 ) -> None:
-    """Start etcd, the API server, controllers, scheduler and nodes; a few seconds once the programs are there."""
+    """Start etcd, the API server, controllers, scheduler and nodes; a few seconds once the programs are there.
+
+    Standard output has one line for the shell: eval "$(kubewright cluster up)".
+    """
     from kubewright.testing import cluster as clusters
 
     state = clusters.up(name, nodes=nodes, kubeconfig=kubeconfig)
-    print(f"{state.name}: {state.state}, Kubernetes {state.version}, {state.ready_nodes} nodes, {state.url}")
-    print(f"export KUBECONFIG={state.kubeconfig}")
+    print(_summary(state), file=sys.stderr)
+    print(f"kubectl: {state.kubectl}", file=sys.stderr)
+    print(f"export KUBECONFIG={shlex.quote(str(state.kubeconfig))}")
+
+
+def _summary(state: ClusterStatus) -> str:
+    nodes = "1 node" if state.ready_nodes == 1 else f"{state.ready_nodes} nodes"
+    return f"{state.name}: {state.state}, Kubernetes {state.version or '-'}, {nodes}, {state.url}"
 
 
 @cluster.command("status")
@@ -126,7 +153,7 @@ def cluster_status(name: Annotated[str | None, typer.Argument(help="One cluster;
         print(f"no cluster{f' {name!r}' if name else ''}; start one with: kubewright cluster up", file=sys.stderr)
         raise typer.Exit(1)
     for state in states:
-        print(f"{state.name}: {state.state}, Kubernetes {state.version or '-'}, {state.ready_nodes} nodes, {state.url}")
+        print(_summary(state))
         print(f"  kubeconfig {state.kubeconfig}")
         for component in state.components:
             print(f"  {component.name:<26} pid {component.pid:<8} {'running' if component.running else 'ended'}")

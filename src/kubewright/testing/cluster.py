@@ -66,8 +66,9 @@ class ClusterStatus:
 
     `state` is "running" (the API server is ready and all programs run), "degraded" (something is not) or "dead" (its
     processes are gone, after a reboot say; `up` starts it anew, `down` forgets it). `kubeconfig` is the file to use,
-    `logs` the folder of the programs' logs, `version` the server's ("v1.37.2", empty unless it answers), `ready_nodes`
-    how many nodes are Ready, `started_at` when it came up, `created` whether the call that returned this started it.
+    `logs` the folder of the programs' logs, `kubectl` one of the server's version, `version` the server's ("v1.37.2",
+    empty unless it answers), `ready_nodes` how many nodes are Ready, `started_at` when it came up, `created` whether
+    the call that returned this started it.
     """
 
     name: str
@@ -76,6 +77,7 @@ class ClusterStatus:
     kubeconfig: Path
     context: str
     logs: Path
+    kubectl: Path
     version: str
     ready_nodes: int
     components: tuple[Component, ...]
@@ -282,6 +284,7 @@ def _status_of(state: _State, *, created: bool = False) -> ClusterStatus:
         kubeconfig=state.kubeconfig,
         context=state.access.name,
         logs=state.logs,
+        kubectl=state.access.kubectl_path,
         version=version,
         ready_nodes=ready,
         components=components,
