@@ -22,6 +22,9 @@ GOALS: tuple[tuple[str, str, str, int | None, str, str, float], ...] = (
 )
 """What we set out to reach: name, back end, variant, objects, metric, over whom, bound of the ratio."""
 
+_OWN_LOAD = 1.5
+"""What the benchmark itself may add to the load average of the cores, which are all in use."""
+
 TEXT = """# Benchmark
 
 The same operator on Kubewright, on Go's controller-runtime and on kopf, on one API server, peers taking turns in one
@@ -118,10 +121,22 @@ def _machine(result: Mapping[str, Any]) -> str:
         f"- {facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}",
         f"- CPython {facts['python']}, built {build} profile-guided optimization; {facts['go']}, controller-runtime "
         f"{facts['controller_runtime']}; kopf {facts['kopf']}; {', '.join(result['backends'].values())}",
-        f"- {result['plan']['rounds']} rounds, {facts['seconds']} s; load average before "
-        f"{facts['load_average']}, after {facts['load_average_after']}",
+        f"- rounds: {result['plan']['rounds']}, {facts['seconds']} s",
     ]
+    loads = {peer: [r["load_average"] for r in result["records"] if r["peer"] == peer] for peer in _peers(result)}
+    shown = ", ".join(f"{peer} {min(found):.1f}-{max(found):.1f}" for peer, found in loads.items())
+    lines.append(f"- load average of the machine after each measurement: {shown}")
+    if max(max(found) for found in loads.values()) > facts["cores"] + _OWN_LOAD:
+        lines.append(
+            "\n**The machine was not quiet, and not equally busy for all peers.** Rates, latencies, times to ready and "
+            "their ratios are worth little here; CPU is inflated for all (caches shared with other work). What can be "
+            "compared is memory, requests, and with some care CPU per resource."
+        )
     return "## Measured on\n\n" + "\n".join(lines)
+
+
+def _peers(result: Mapping[str, Any]) -> list[str]:
+    return list(dict.fromkeys(record["peer"] for record in result["records"]))
 
 
 def _goals(result: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,7 @@ def _arguments() -> tuple[Plan | None, Path]:
     parser.add_argument("--quick", action="store_true", help="one round, few objects")
     parser.add_argument("--rounds", type=int, help="how often each peer takes its turn")
     parser.add_argument("--peers", help=f"comma-separated, of {', '.join(peers.ALL)}")
+    parser.add_argument("--objects", type=int, help="how many, in the variants of one operator's day")
     parser.add_argument("--backends", default="real,stub", help="comma-separated, of real, stub")
     parser.add_argument("--output", type=Path, default=RESULTS, help="the JSON; only the default one updates the docs")
     parser.add_argument("--render", action="store_true", help="only write the docs anew from the last result")
@@ -203,11 +204,15 @@ def _arguments() -> tuple[Plan | None, Path]:
     return Plan(
         rounds=given.rounds or plan.rounds,
         peers=tuple(given.peers.split(",")) if given.peers else plan.peers,
-        real=plan.real if "real" in wanted else None,
-        stub=plan.stub if "stub" in wanted else None,
+        real=_sized(plan.real, given.objects) if "real" in wanted else None,
+        stub=_sized(plan.stub, given.objects) if "stub" in wanted else None,
         backlogs=plan.backlogs,
         colds=plan.colds,
     ), given.output.resolve()
+
+
+def _sized(size: Size | None, objects: int | None) -> Size | None:
+    return replace(size, objects=objects) if size is not None and objects else size
 
 
 if __name__ == "__main__":
