@@ -100,4 +100,4 @@ def test_the_readme_promises_a_crd_from_the_same_file(tmp_path: Path) -> None:
     assert ended.code == 0
     crd = yaml.safe_load(ended.stdout)
     assert crd["metadata"]["name"] == "webs.example.com"
-    assert crd["spec"]["names"]["shortNames"] == ["web"]
+    assert crd["spec"]["names"]["shortNames"] == ["wb"]
