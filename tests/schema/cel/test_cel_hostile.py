@@ -95,6 +95,30 @@ def test_a_long_evaluation_is_ended_by_its_cost(expression: str) -> None:
     assert time.process_time() - begun < 10
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "optional.of('ab')" + ".optMap(v, v + v)" * 40 + ".value().size() == 1",
+        "optional.of([1, 2])" + ".optMap(v, v + v)" * 40 + ".value().size() == 1",
+        "x.replace('', x).size() == 1",
+        "lists.range(10000).map(i, x).join(x).size() == 1",
+    ],
+)
+def test_no_value_grows_beyond_all_cost(expression: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate(expression, "a" * 100_000)
+    assert time.process_time() - begun < 10
+
+
+def test_sets_of_many_texts_are_compared_by_hash() -> None:
+    begun = time.process_time()
+    expression = "sets.equivalent(x, x) && sets.contains(x, x)"
+    texts = [str(number) for number in range(20_000)]
+    assert compile(expression, ENV).evaluate({"x": texts}) is True
+    assert time.process_time() - begun < 5
+
+
 def test_the_end_of_the_budget_is_not_absorbed() -> None:
     with pytest.raises(CostLimitExceeded):
         evaluate("lists.range(1000000000).size() == 1 || true")

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from .costs import CREATE_LIST, RuntimeCost, size_of
 from .errors import CostLimitExceeded, EvaluationError
-from .ops import compare, in_list, type_name
+from .ops import all_in_list, compare, in_list, type_name
 from .runtime import insert
 from .signatures import Library
 from .values import decode_key
@@ -107,7 +107,7 @@ for _type in COMPARABLE:
 
 
 def _contains(items: list[Any], part: list[Any]) -> bool:
-    return all(in_list(item, items) for item in part)
+    return all_in_list(part, items)
 
 
 SETS.add_all(

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from .errors import EvaluationError
+from .errors import CostLimitExceeded, EvaluationError
 from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, UInt, encode_key
 
 __all__ = [
-    "add", "boolean", "compare", "divide", "equals", "has_field", "in_list", "in_map", "index", "index_list",
-    "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select",
+    "add", "all_in_list", "boolean", "check_size", "compare", "divide", "equals", "has_field", "in_list", "in_map",
+    "index", "index_list", "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select",
     "subtract", "type_name", "uint64",
 ]  # fmt: skip
 
+#: Characters of a text, or eight times the items of a list.
+MAX_SIZE: Final = 64 * 1024 * 1024
 _NUMBERS: Final = frozenset({int, float, UInt})
 _ORDERED: Final = frozenset({str, bytes, bool, Timestamp, Duration})
 _ATOMS: Final = frozenset({int, float, UInt, str, bytes, bool, Timestamp, Duration, type(None), TypeValue})
@@ -80,6 +82,15 @@ def _lists_equal(one: list[Any], other: list[Any]) -> bool:
         theirs = {repr(one.key_of(item)): item for item in other}
         return all((key := repr(one.key_of(item))) in theirs and equals(item, theirs[key]) for item in one)
     return all(map(equals, one, other))
+
+
+def all_in_list(values: list[Any], items: list[Any]) -> bool:
+    """Whether a list has all of some values; by hash where they are texts or integers, by comparing otherwise."""
+    if all(each.__class__ is str for each in values) or all(each.__class__ is int for each in values):
+        known = {each for each in items if each.__class__ is str or each.__class__ is int}
+        rest = [each for each in items if each.__class__ is not str and each.__class__ is not int]
+        return all(each in known or in_list(each, rest) for each in values)
+    return all(in_list(each, items) for each in values)
 
 
 def in_list(value: Any, items: list[Any]) -> bool:
@@ -157,7 +168,10 @@ def add(one: Any, other: Any) -> Any:
     if kind is other_kind:
         if kind is int:
             return int64(one + other)
-        if kind is str or kind is float or kind is bytes:
+        if kind is str or kind is bytes:
+            check_size(len(one) + len(other))
+            return one + other
+        if kind is float:
             return one + other
         if kind is UInt:
             return uint64(int(one) + int(other))
@@ -172,7 +186,14 @@ def add(one: Any, other: Any) -> Any:
     raise no_overload()
 
 
+def check_size(size: int) -> None:
+    """Ends an evaluation before it makes a text or list so large that its cost is over any limit anyway."""
+    if size > MAX_SIZE:
+        raise CostLimitExceeded
+
+
 def add_lists(one: list[Any], other: list[Any]) -> list[Any]:
+    check_size((len(one) + len(other)) * 8)
     if one.__class__ is SetList:
         return SetList([*one, *(item for item in other if not in_list(item, one))])
     if isinstance(one, MapList):

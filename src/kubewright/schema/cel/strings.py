@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from .errors import EvaluationError
 from .formatting import format_string
+from .ops import check_size
 from .signatures import Library
 
 __all__ = ["STRINGS"]
@@ -69,6 +70,9 @@ def _last_index_of_from(text: str, part: str, at: int) -> int:
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    if len(new) > len(old):
+        times = text.count(old)
+        check_size(len(text) + (times if count < 0 else min(times, count)) * (len(new) - len(old)))
     return text.replace(old, new, -1 if count < 0 else count)
 
 
@@ -101,6 +105,7 @@ def _join(items: list[Any], separator: str = "") -> str:
     for item in items:
         if not isinstance(item, str):
             raise EvaluationError(f"join: invalid input: {item}")
+    check_size(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 
