@@ -88,8 +88,8 @@ def test_what_is_not_exact_is_refused(value):
 def test_the_canonical_text_is_the_same_amount(quantity):
     text = str(quantity)
     again = Quantity(text)
-    if text.endswith("i") and quantity.nanos > CAP:
-        assert again.nanos == CAP
+    if text.endswith("i") and abs(quantity.nanos) > CAP:
+        assert abs(again.nanos) == CAP
     else:
         assert again == quantity
         # A binary amount that no power of 1024 divides is printed without a suffix, which reads as decimal.
