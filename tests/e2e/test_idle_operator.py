@@ -50,9 +50,9 @@ async def versions(client: Client) -> dict[str, str]:
     return {each.metadata.uid: each.metadata.resource_version for kind in listed for each in kind}
 
 
-async def create(client: Client) -> None:
+async def create(client: Client, count: int) -> None:
     async def some(first: int) -> None:
-        for number in range(first, OBJECTS, CREATORS):
+        for number in range(first, count, CREATORS):
             spec = RedisClusterSpec(replicas=1, version="7.2.4")
             await client.create(RedisCluster(metadata=ObjectMeta(name=f"c{number}", namespace=NAMESPACE), spec=spec))
 
@@ -67,7 +67,7 @@ def wakeups(operator: OperatorProcess) -> int:
     return int(found[1])
 
 
-async def work(client: Client, operator: OperatorProcess) -> None:
+async def work(client: Client, operator: OperatorProcess, count: int) -> None:
     """Wait until it has reconciled everything and asks for nothing more; print what that has cost."""
     before = await requests(client)
     await until_running(operator)
@@ -76,7 +76,7 @@ async def work(client: Client, operator: OperatorProcess) -> None:
     async def missing() -> str:
         listed = await client.list(RedisCluster, namespace=NAMESPACE)
         done = sum(each.status.observed_generation == each.metadata.generation for each in listed)
-        return "" if done == OBJECTS else f"{done} of {OBJECTS} are reconciled; the log is: {operator.text}"
+        return "" if done == count else f"{done} of {count} are reconciled; the log is: {operator.text}"
 
     async def at_work() -> Counter[str]:
         some = await requests(client)
@@ -91,9 +91,9 @@ async def work(client: Client, operator: OperatorProcess) -> None:
     asked = await requests(client) - before
     writes = {what: count for what, count in sorted(asked.items()) if what.partition(" ")[0] not in ("LIST", "GET")}
     print(
-        f"work: {synced}, {cpu:.2f} s in all ({cpu / OBJECTS * 1000:.2f} ms an object), "
+        f"work: {synced}, {cpu:.2f} s in all ({cpu / count * 1000:.2f} ms an object), "
         f"{time.monotonic() - operator.started_at:.1f} s, {rss / 2**20:.0f} MiB; "
-        f"{sum(writes.values()) / OBJECTS:.2f} writes an object: {writes}"
+        f"{sum(writes.values()) / count:.2f} writes an object: {writes}"
     )
 
 
@@ -112,21 +112,45 @@ async def rest(client: Client, operator: OperatorProcess) -> None:
     assert await versions(client) == held
 
 
-def test_an_operator_of_1000_objects_is_idle_when_nothing_changes(
-    private_control_plane: Callable[..., ControlPlane], tmp_path: Path
-) -> None:
+@pytest.fixture
+def control_plane_with_crd(private_control_plane: Callable[..., ControlPlane]) -> ControlPlane:
     # Each has a Service with an address: more than the default range holds.
     control_plane = private_control_plane(api_server_args=["--service-cluster-ip-range=10.0.0.0/16"])
-    kubeconfig = control_plane.access.kubeconfig_path
     crd = kubewright("manifests", "crd", REDIS_OPERATOR.with_name("types.py")).stdout
     control_plane.kubectl("apply", "-f", "-", stdin=crd)
     control_plane.kubectl("wait", "--for=condition=Established", "crd/redisclusters.cache.example.com")
+    return control_plane
+
+
+def test_an_operator_that_starts_again_finds_everything_done(
+    control_plane_with_crd: ControlPlane, tmp_path: Path
+) -> None:
+    """It applies each child once more, as it cannot know what it has applied before; the server changes nothing."""
+    kubeconfig = control_plane_with_crd.access.kubeconfig_path
 
     async def main() -> None:
         async with Client.connect(ClientConfig.load(kubeconfig)) as client:
-            await create(client)
+            await create(client, 50)
             with OperatorProcess(REDIS_OPERATOR, kubeconfig, tmp_path / "log") as operator:
-                await work(client, operator)
+                await work(client, operator, 50)
+            held = await versions(client)
+            with OperatorProcess(REDIS_OPERATOR, kubeconfig, tmp_path / "log") as operator:
+                await work(client, operator, 50)
+            assert await versions(client) == held
+
+    asyncio.run(main())
+
+
+def test_an_operator_of_1000_objects_is_idle_when_nothing_changes(
+    control_plane_with_crd: ControlPlane, tmp_path: Path
+) -> None:
+    kubeconfig = control_plane_with_crd.access.kubeconfig_path
+
+    async def main() -> None:
+        async with Client.connect(ClientConfig.load(kubeconfig)) as client:
+            await create(client, OBJECTS)
+            with OperatorProcess(REDIS_OPERATOR, kubeconfig, tmp_path / "log") as operator:
+                await work(client, operator, OBJECTS)
                 await rest(client, operator)
                 assert "WARNING" not in operator.text
                 assert "ERROR" not in operator.text
