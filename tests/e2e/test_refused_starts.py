@@ -251,7 +251,7 @@ spec:
     resourceRules:
     - apiGroups: [apiextensions.k8s.io]
       apiVersions: ["*"]
-      operations: ["*"]
+      operations: [CREATE, UPDATE]
       resources: [customresourcedefinitions]
   validations:
   - expression: object.metadata.name != "odds.refused.example.com"
