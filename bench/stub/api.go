@@ -116,7 +116,14 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request, t *target) {
 		list(w, r, t)
 		return
 	case "get":
-		reply(w, 200, t.collection.get(t.key()), nil)
+		if o := t.collection.get(t.key()); o != nil {
+			reply(w, 200, o, nil)
+			return
+		}
+		answer(w, 404, map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{},
+			"status": "Failure", "message": t.name + " not found", "reason": "NotFound", "code": 404,
+			"details": map[string]string{
+				"name": t.name, "group": t.collection.kind.Group, "kind": t.collection.kind.Plural}})
 		return
 	case "delete":
 		o, failed := t.collection.remove(t.key())
