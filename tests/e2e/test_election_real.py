@@ -383,6 +383,7 @@ TROUBLE: dict[str, Callable[[Pair, Process, random.Random], Awaitable[float | No
 }
 
 
+@pytest.mark.soak
 def test_never_two_write_at_once_and_each_is_replaced_in_time(
     installed: ClusterAccess, namespace: str, tmp_path: Path
 ) -> None:
