@@ -17,6 +17,7 @@ All else of the object is not the reconciler's: a change to it is an error that 
 
 from __future__ import annotations
 
+import copy
 from datetime import datetime
 from typing import Any
 
@@ -50,7 +51,7 @@ class StatusDraft:
     def __init__(self, obj: Object) -> None:
         self._obj = obj
         self._before = _encoded_status(obj)
-        self._conditions = [_copy(condition) for condition in _conditions(obj)]
+        self._conditions = [copy.copy(condition) for condition in _conditions(obj)]
         self._rest = _encoded_rest(obj)
         self._change: dict[str, Any] = {}
 
@@ -123,10 +124,6 @@ def _encoded_rest(obj: Object) -> bytes:
 def _conditions(obj: Object) -> list[Condition]:
     found = getattr(_status(obj), "conditions", None)
     return found if isinstance(found, list) and all(isinstance(c, Condition) for c in found) else []
-
-
-def _copy(condition: Condition) -> Condition:
-    return Condition(**{name: getattr(condition, name) for name in condition.__struct_fields__})
 
 
 def _stamp(before: list[Condition], after: list[Condition], generation: int, now: datetime) -> None:

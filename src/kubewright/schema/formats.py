@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
 from collections.abc import Iterable
 from typing import Final
+
+from . import re2
 
 __all__ = ["INTEGER_FORMATS", "NUMBER_FORMATS", "STRING_FORMATS", "nearest", "pattern_problem"]
 
@@ -48,7 +49,6 @@ _ONLY_PYTHON: Final = re.compile(
     r"(?P<look>\(\?<?[=!])|(?P<back>\\[1-9]|\(\?P=)|(?P<atomic>\(\?>)|(?P<choice>\(\?\()|(?P<note>\(\?\#)"
     r"|(?P<possessive>(?:[*+?]|\{\d+(?:,\d*)?\})\+)|(?P<end>\\Z)"
 )
-_ONLY_RE2: Final = re.compile(r"\\[pPzQEC]|\(\?<\w|\[\[:|\(\?[imsU-]*U")
 _NOT_IN_RE2: Final = {
     "look": ("looks ahead or behind", "say it as a Rule: self.matches(...) && !self.matches(...)"),
     "back": ("refers back to a group", "say it as a Rule"),
@@ -68,10 +68,7 @@ def pattern_problem(regex: str) -> tuple[str, str] | None:
         what, cure = _NOT_IN_RE2[str(match.lastgroup)]
         return f"{what}, which RE2 cannot", cure
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(regex)
-    except re.error as error:
-        if not _ONLY_RE2.search(regex):
-            return f"is not a regular expression ({error})", "correct it"
+        re2.compile(regex)
+    except re2.Re2Error as error:
+        return f"is not a regular expression ({error.rule}: {error.part})", "correct it"
     return None
