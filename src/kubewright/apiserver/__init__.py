@@ -1,0 +1,24 @@
+"""The embedded Kubernetes API server: in memory, in process or behind HTTP. For tests and first steps."""
+
+__all__ = [
+    "ADMIN",
+    "Catalog",
+    "Context",
+    "GenericStrategy",
+    "Request",
+    "ResourceType",
+    "Response",
+    "StatusError",
+    "Storage",
+    "Store",
+    "Strategy",
+    "Stream",
+    "Subresource",
+    "User",
+]
+
+from .catalog import Catalog, ResourceType, Storage, Subresource
+from .errors import StatusError
+from .request import ADMIN, Request, Response, Stream, User
+from .store import Store
+from .strategy import Context, GenericStrategy, Strategy

@@ -1,0 +1,166 @@
+"""What is served: `ResourceType`, one per resource and version, and `Catalog`, all of them at one moment.
+
+Owns the facts that routes, discovery and the registry share. A catalog never changes: who adds a kind (a CRD that is
+established) makes a new one and gives it to the server, so that a request sees one catalog from its start to its end.
+Storage is by `storage`, which versions of a kind share (and kinds: the two groups of Events).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol
+
+from .strategy import Context, GenericStrategy, Strategy
+
+__all__ = ["ALL_VERBS", "Action", "Catalog", "Converter", "ResourceType", "Storage", "Subresource", "View"]
+
+ALL_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class Storage(NamedTuple):
+    """Where objects are kept: the resource whose name the keys have, and the version in which they are."""
+
+    group: str
+    plural: str
+    api_version: str
+
+
+_OWN: Final = Storage("", "", "")
+"""Objects of a type that says nothing are kept by themselves, as they are served."""
+
+
+class Converter(Protocol):
+    """Between the versions of a kind."""
+
+    async def convert(self, objects: Sequence[dict[str, Any]], api_version: str) -> list[dict[str, Any]]:
+        """The objects in another version. What goes in is not changed; what comes out may share parts with it.
+
+        Raises StatusError: the conversion webhook failed.
+        """
+
+    def convert_now(self, obj: dict[str, Any], api_version: str) -> dict[str, Any] | None:
+        """The same for one object, where nobody has to be asked; None where somebody has (a webhook)."""
+
+
+class View(Protocol):
+    """Another object that is a view of the same one: Scale."""
+
+    def read(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """The view of an object. Raises StatusError."""
+
+    def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
+        """A copy of the object with what the view says. Raises StatusError."""
+
+
+Action = Callable[["ResourceType", dict[str, Any], dict[str, Any], Context], Awaitable[dict[str, Any]]]
+"""What a POST of a subresource does (`eviction`, `binding`, `token`): `(type, parent, body, context)` to the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subresource:
+    """One subresource of a resource type.
+
+    `strategy` where it is the same object under other rules (`status`, `finalize`); `view` where it is another object
+    (`scale`); `action` where it is a call (`eviction`). `group`, `version`, `kind` are of its body.
+    """
+
+    name: str
+    verbs: tuple[str, ...] = ("get", "patch", "update")
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+    strategy: Strategy | None = None
+    view: View | None = None
+    action: Action | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResourceType:
+    """One resource in one version.
+
+    Attributes: `strategic_patch(original, patch)` applies a strategic merge patch, None where the kind knows none
+    (415); it raises StatusError. `converter` is None where there is one version; `schema` is the OpenAPI v3 schema of the kind (for `kubectl explain`,
+    apply); `warning` is said to whoever uses the version; `unready` says why writes are refused with 429 for now.
+    """
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    strategy: Strategy = field(default_factory=GenericStrategy)
+    storage: Storage = _OWN
+    converter: Converter | None = None
+    subresources: Mapping[str, Subresource] = field(default_factory=dict)
+    strategic_patch: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]] | None = None
+    schema: Mapping[str, Any] | None = None
+    is_custom: bool = False
+    warning: str = ""
+    unready: str = ""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not self.singular:
+            put(self, "singular", self.kind.lower())
+        if not self.list_kind:
+            put(self, "list_kind", f"{self.kind}List")
+        if not self.storage.plural:
+            put(self, "storage", Storage(self.group, self.plural, self.api_version))
+
+    @property
+    def api_version(self) -> str:
+        """`v1`, `apps/v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def is_stored_version(self) -> bool:
+        """Whether objects are kept as they are served."""
+        return self.api_version == self.storage.api_version
+
+
+class Catalog:
+    """All resource types at one moment. Immutable.
+
+    `groups` is in the order of discovery; `versions(group)` is by priority, the preferred version first.
+    """
+
+    def __init__(self, types: Iterable[ResourceType] = ()) -> None:
+        self.types = tuple(types)
+        self._by_path = {(each.group, each.version, each.plural): each for each in self.types}
+        self._versions: dict[str, list[str]] = {}
+        for each in self.types:
+            known = self._versions.setdefault(each.group, [])
+            if each.version not in known:
+                known.append(each.version)
+
+    def find(self, group: str, version: str, plural: str) -> ResourceType | None:
+        """The type at a path."""
+        return self._by_path.get((group, version, plural))
+
+    def of_kind(self, api_version: str, kind: str) -> ResourceType | None:
+        """The type of an object."""
+        for each in self.types:
+            if each.kind == kind and each.api_version == api_version:
+                return each
+        return None
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(self._versions)
+
+    def versions(self, group: str) -> tuple[str, ...]:
+        return tuple(self._versions.get(group, ()))
+
+    def resources(self, group: str, version: str) -> tuple[ResourceType, ...]:
+        """What a group version serves, in the order of discovery."""
+        return tuple(each for each in self.types if each.group == group and each.version == version)
+
+    def with_types(self, added: Iterable[ResourceType], *, without: Callable[[ResourceType], bool]) -> Catalog:
+        """Another catalog: without some, with others at the end."""
+        return Catalog((*(each for each in self.types if not without(each)), *added))

@@ -1,0 +1,111 @@
+"""What goes into the server and what comes out: values, no HTTP library.
+
+`Request` is one request as a front end has read it; `Response` is a whole answer, `Stream` one that goes on. A front end
+(HTTP, in process, tests) makes the first and writes the others; it decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote
+
+import orjson
+
+__all__ = ["ADMIN", "JSON", "Request", "Response", "Stream", "User", "json_response"]
+
+JSON: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks. `groups` and `extra` as in `UserInfo` of authentication.k8s.io."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+ADMIN: Final = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+
+
+@dataclass(slots=True)
+class Request:
+    """One request.
+
+    Attributes: `method` in capitals; `path` decoded, without the query; `query` decoded, in order, repeated names
+    repeated; `headers` by lower-case name, repeated ones joined with ", "; `body` whole and decompressed; `user` who was
+    authenticated. `is_disconnected` tells whether the client is still there (None: nobody knows).
+    """
+
+    method: str
+    path: str
+    query: Sequence[tuple[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    user: User = ADMIN
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        target: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | Mapping[str, Any] = b"",
+        user: User = ADMIN,
+    ) -> Request:
+        """From a request target (`/api/v1/pods?limit=5`) as it is on the wire. A mapping as body is sent as JSON."""
+        path, _, query = target.partition("?")
+        read = {name.lower(): value for name, value in (headers or {}).items()}
+        if not isinstance(body, bytes):
+            body = orjson.dumps(body)
+            read.setdefault("content-type", JSON)
+        pairs = parse_qsl(query, keep_blank_values=True) if query else ()
+        return cls(method, unquote(path) if "%" in path else path, pairs, read, body, user)
+
+    def parameter(self, name: str, default: str = "") -> str:
+        """The first value of a query parameter."""
+        for key, value in self.query:
+            if key == name:
+                return value
+        return default
+
+    def parameters(self, name: str) -> list[str]:
+        """All values of a query parameter."""
+        return [value for key, value in self.query if key == name]
+
+
+@dataclass(slots=True)
+class Response:
+    """A whole answer. Header names are in lower case."""
+
+    status: int
+    body: bytes = b""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def json(self) -> Any:
+        """The body, decoded. For tests and in-process callers."""
+        return orjson.loads(self.body)
+
+
+@dataclass(slots=True)
+class Stream:
+    """An answer that goes on: a watch.
+
+    Iterate over `chunks` to get bytes as they come, whole frames only; it ends when the server ends the stream. Call
+    `close` when the client is gone: it ends the iteration and lets go of everything, and may be called again.
+    """
+
+    status: int
+    headers: list[tuple[str, str]]
+    chunks: AsyncIterator[bytes]
+    close: Callable[[], None]
+
+
+def json_response(status: int, body: Any, headers: Iterable[tuple[str, str]] = ()) -> Response:
+    """An answer with a JSON body."""
+    return Response(status, orjson.dumps(body) + b"\n", [("content-type", JSON), *headers])

@@ -1,0 +1,332 @@
+"""Objects in memory: one revision for all of them, a history to look back into, nothing else.
+
+Owns which object is at which key at which revision. It knows no kinds, no rules and no event loop: values go in, every
+commit gives a `Change`, who has a stake in changes reads them from the history (`watch.py`).
+
+| thing | what it is |
+|---|---|
+| revision | of the whole store; each write takes the next one, and the object has it as `resourceVersion` |
+| collection | the objects of one resource: live ones by key, keys in byte order, the log of changes |
+| key | `namespace/name`, or `name` for what has no namespace |
+| log | the changes of a collection in order; undone backwards it gives the collection at an older revision |
+| floor | the revision below which the log does not reach: older ones are gone (`Compacted`) |
+
+There is no version chain per key: reading an old revision costs as much as has changed since, which is what pages of a
+list and lagging watchers need, and the present costs nothing extra. Objects are never changed once they are here;
+readers get them as they are, without copies.
+
+Guarantees: G1 revisions of commits are consecutive. G2 a commit happens as a whole or, where the journal refuses it,
+not at all. G3 `at(revision)` is what `present` was then. G4 after `fork` neither store sees what is written to the other.
+Cost: a write is O(log n) and a move of pointers; `fork` is O(collections), the first write to each copies its maps.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Literal, NamedTuple
+
+import orjson
+
+__all__ = ["Change", "ChangeType", "Collection", "Compacted", "Entry", "Exists", "Missing", "Moved", "Page", "Store"]
+
+ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+_FIRST: Final = 1
+_ENCODED_KEPT: Final = 1_000
+"""How many of the newest changes keep their encoded events: enough for watchers that are not behind."""
+
+
+class Compacted(Exception):
+    """A revision that is gone. `floor` is the oldest that is still there."""
+
+    def __init__(self, revision: int, floor: int) -> None:
+        super().__init__(revision, floor)
+        self.revision, self.floor = revision, floor
+
+
+class Exists(Exception):
+    """The key is taken."""
+
+
+class Missing(Exception):
+    """Nothing is at the key."""
+
+
+class Moved(Exception):
+    """What is at the key is not what was expected: somebody else was faster."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry.key, entry.revision)
+        self.entry = entry
+
+
+class Entry:
+    """An object at a revision. Immutable; `views` is a cache that who serves it may fill."""
+
+    __slots__ = ("_json", "key", "object", "revision", "views")
+
+    def __init__(self, key: str, obj: dict[str, Any], revision: int) -> None:
+        self.key, self.object, self.revision = key, obj, revision
+        self._json: bytes | None = None
+        self.views: dict[object, Any] | None = None
+
+    @property
+    def json(self) -> bytes:
+        """The object as JSON, encoded once."""
+        encoded = self._json
+        if encoded is None:
+            encoded = self._json = orjson.dumps(self.object)
+        return encoded
+
+
+class Change:
+    """One commit. `entry` is the object after it (deleted: as it was, with the revision of the deletion); `previous` the
+    one before it, None when it was created. `encoded` is a cache for those who send events."""
+
+    __slots__ = ("encoded", "entry", "previous", "revision", "type")
+
+    def __init__(self, type: ChangeType, entry: Entry, previous: Entry | None) -> None:  # noqa: A002 - the field's name
+        self.type: ChangeType = type
+        self.entry, self.previous = entry, previous
+        self.revision = entry.revision
+        self.encoded: dict[Any, Any] = {}
+
+
+class Page(NamedTuple):
+    """A part of a collection, in the order of keys. `remaining` counts what comes after it."""
+
+    entries: list[Entry]
+    remaining: int
+
+
+class Collection:
+    """The objects of one resource. Made and changed by its `Store` only."""
+
+    __slots__ = ("dropped", "floor", "is_shared", "keys", "live", "log")
+
+    def __init__(self, floor: int) -> None:
+        self.live: dict[str, Entry] = {}
+        self.keys: list[str] = []
+        self.log: list[Change] = []
+        self.dropped = 0
+        """Changes that were cut off the front of the log: `dropped + place` is a change's number for ever."""
+        self.floor = floor
+        self.is_shared = False
+
+    def copy(self) -> Collection:
+        made = Collection(self.floor)
+        made.live, made.keys, made.log = dict(self.live), list(self.keys), list(self.log)
+        made.dropped = self.dropped
+        return made
+
+    @property
+    def end(self) -> int:
+        """The number of the next change."""
+        return self.dropped + len(self.log)
+
+    def number_after(self, revision: int) -> int:
+        """The number of the first change after a revision. Raises Compacted: some are gone."""
+        if revision < self.floor:
+            raise Compacted(revision, self.floor)
+        return self.dropped + bisect_right(self.log, revision, key=_revision)
+
+    def changes(self, number: int) -> list[Change]:
+        """The changes from a number on. Raises Compacted: that one is gone."""
+        if number < self.dropped:
+            raise Compacted(0, self.floor)
+        return self.log[number - self.dropped :]
+
+    def page(self, scope: str = "", after: str = "", limit: int = 0, revision: int | None = None) -> Page:
+        """Entries in the order of keys.
+
+        Args:
+            scope: what keys start with: `namespace/`, or nothing.
+            after: start behind this key.
+            limit: at most so many; 0 for all.
+            revision: as it was then. Raises Compacted: that is gone.
+        """
+        keys, found = self.keys, self.live
+        if revision is not None and (undone := self._undone(revision)):
+            found = {**found, **{key: entry for key, entry in undone.items() if entry is not None}}
+            gone = {key for key, entry in undone.items() if entry is None}
+            keys = sorted(found.keys() - gone)
+        start, end = 0, len(keys)
+        if scope:
+            start, end = bisect_left(keys, scope), bisect_left(keys, scope[:-1] + chr(ord(scope[-1]) + 1))
+        if after:
+            start = max(start, bisect_right(keys, after))
+        stop = min(end, start + limit) if limit else end
+        return Page([found[key] for key in keys[start:stop]], max(end - stop, 0))
+
+    def _undone(self, revision: int) -> dict[str, Entry | None]:
+        """What has to be put back to be at an older revision."""
+        if revision < self.floor:
+            raise Compacted(revision, self.floor)
+        undone: dict[str, Entry | None] = {}
+        for change in reversed(self.log):
+            if change.revision <= revision:
+                break
+            undone[change.entry.key] = change.previous
+        return undone
+
+
+def _revision(change: Change) -> int:
+    return change.revision
+
+
+Journal = Callable[[str, Change], None]
+"""Told of each commit before it happens; what it raises refuses the commit."""
+
+Listener = Callable[[str], None]
+"""Told of each collection that has changed, after the commit. Must be quick, must not write."""
+
+
+class Store:
+    """All objects. One writer: calls come from one thread, and none of them waits.
+
+    Args:
+        history_limit: how many changes of each collection are kept for watches and for lists of older revisions. When
+            twice as many are there the older half goes.
+        journal: writes commits down; see `Journal`.
+    """
+
+    def __init__(self, *, history_limit: int = 10_000, journal: Journal | None = None) -> None:
+        if history_limit < 1:
+            raise ValueError(f"Store.history_limit: {history_limit} must be 1 or more")
+        self.revision = _FIRST
+        self.history_limit = history_limit
+        self.journal = journal
+        self.listeners: list[Listener] = []
+        self._collections: dict[str, Collection] = {}
+        self._floor = 0
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def collection(self, resource: str) -> Collection:
+        """The objects of a resource (`group/plural`), empty when there are none."""
+        found = self._collections.get(resource)
+        if found is None:
+            found = self._collections[resource] = Collection(self._floor)
+        return found
+
+    def get(self, resource: str, key: str) -> Entry | None:
+        """What is at a key now."""
+        found = self._collections.get(resource)
+        return None if found is None else found.live.get(key)
+
+    @property
+    def resources(self) -> Iterator[str]:
+        """The resources that something was ever stored of."""
+        return iter(self._collections)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def create(self, resource: str, key: str, obj: dict[str, Any]) -> Entry:
+        """Store a new object, which is the store's from now on. Raises Exists."""
+        collection = self._writable(resource)
+        if key in collection.live:
+            raise Exists(key)
+        entry = self._entry(key, obj)
+        self._commit(resource, collection, Change("ADDED", entry, None))
+        return entry
+
+    def update(self, resource: str, key: str, obj: dict[str, Any], expected: Entry) -> Entry:
+        """Replace an object. Raises Missing, Moved: what is there is not `expected`."""
+        collection = self._writable(resource)
+        self._check(collection, key, expected)
+        entry = self._entry(key, obj)
+        self._commit(resource, collection, Change("MODIFIED", entry, expected))
+        return entry
+
+    def delete(self, resource: str, key: str, expected: Entry, last: dict[str, Any] | None = None) -> Entry:
+        """Remove an object; gives its last state, which has the revision of the deletion.
+
+        Args:
+            last: another last state than what is stored (without its last finalizer).
+        """
+        collection = self._writable(resource)
+        self._check(collection, key, expected)
+        left = expected.object if last is None else last
+        entry = self._entry(key, {**left, "metadata": dict(left["metadata"])})
+        self._commit(resource, collection, Change("DELETED", entry, expected))
+        return entry
+
+    def _entry(self, key: str, obj: dict[str, Any]) -> Entry:
+        revision = self.revision + 1
+        obj["metadata"]["resourceVersion"] = str(revision)
+        return Entry(key, obj, revision)
+
+    @staticmethod
+    def _check(collection: Collection, key: str, expected: Entry) -> None:
+        found = collection.live.get(key)
+        if found is None:
+            raise Missing(key)
+        if found is not expected:
+            raise Moved(found)
+
+    def _writable(self, resource: str) -> Collection:
+        found = self.collection(resource)
+        if found.is_shared:
+            found = self._collections[resource] = found.copy()
+        return found
+
+    def _commit(self, resource: str, collection: Collection, change: Change) -> None:
+        if self.journal is not None:
+            self.journal(resource, change)
+        self.apply(resource, collection, change)
+        for listener in self.listeners:
+            listener(resource)
+
+    def apply(self, resource: str, collection: Collection, change: Change) -> None:
+        """Make a change that has been written down. For journals that are read back."""
+        key = change.entry.key
+        self.revision = change.revision
+        if change.type == "DELETED":
+            del collection.live[key]
+            del collection.keys[bisect_left(collection.keys, key)]
+        else:
+            if key not in collection.live:
+                insort(collection.keys, key)
+            collection.live[key] = change.entry
+        log = collection.log
+        log.append(change)
+        if len(log) > _ENCODED_KEPT:
+            log[-_ENCODED_KEPT - 1].encoded = {}
+        if len(log) >= 2 * self.history_limit:
+            self._cut(collection, self.history_limit)
+
+    @staticmethod
+    def _cut(collection: Collection, count: int) -> None:
+        if count:
+            collection.floor = collection.log[count - 1].revision
+            collection.dropped += count
+            del collection.log[:count]
+
+    # -- history ------------------------------------------------------------------------------------------------------
+
+    def compact(self, revision: int | None = None) -> None:
+        """Forget what was before a revision (None: the present one), as etcd's compaction does."""
+        wanted = self.revision if revision is None else min(revision, self.revision)
+        self._floor = max(self._floor, wanted)
+        for resource in list(self._collections):
+            collection = self._writable(resource)
+            self._cut(collection, bisect_right(collection.log, wanted, key=_revision))
+            collection.floor = max(collection.floor, wanted)
+        for listener in self.listeners:
+            for resource in self._collections:
+                listener(resource)
+
+    @property
+    def compacted(self) -> int:
+        """The revision up to which `compact` has forgotten."""
+        return self._floor
+
+    def fork(self) -> Store:
+        """Another store with the same contents, revision and history, without journal and listeners."""
+        made = Store(history_limit=self.history_limit)
+        made.revision, made._floor = self.revision, self._floor
+        for collection in self._collections.values():
+            collection.is_shared = True
+        made._collections = dict(self._collections)
+        return made
