@@ -80,8 +80,9 @@ class ResourceType:
     """One resource in one version.
 
     Attributes: `strategic_patch(original, patch)` applies a strategic merge patch, None where the kind knows none
-    (415); it raises StatusError. `converter` is None where there is one version; `schema` is the OpenAPI v3 schema of the kind (for `kubectl explain`,
-    apply); `warning` is said to whoever uses the version; `unready` says why writes are refused with 429 for now.
+    (415); it raises StatusError. `converter` is None where there is one version. `schema` is the OpenAPI v3 schema of
+    the kind (for `kubectl explain` and apply). `warning` is said to whoever uses the version; `unready` says why
+    writes are refused with 429 for now.
     """
 
     group: str

@@ -1,7 +1,7 @@
 """What goes into the server and what comes out: values, no HTTP library.
 
-`Request` is one request as a front end has read it; `Response` is a whole answer, `Stream` one that goes on. A front end
-(HTTP, in process, tests) makes the first and writes the others; it decides nothing.
+`Request` is one request as a front end has read it; `Response` is a whole answer, `Stream` one that goes on. A front
+end (HTTP, in process, tests) makes the first and writes the others; it decides nothing.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Request:
     """One request.
 
     Attributes: `method` in capitals; `path` decoded, without the query; `query` decoded, in order, repeated names
-    repeated; `headers` by lower-case name, repeated ones joined with ", "; `body` whole and decompressed; `user` who was
-    authenticated. `is_disconnected` tells whether the client is still there (None: nobody knows).
+    repeated; `headers` by lower-case name, repeated ones joined with ", "; `body` whole and decompressed; `user` who
+    was authenticated.
     """
 
     method: str

@@ -16,7 +16,8 @@ list and lagging watchers need, and the present costs nothing extra. Objects are
 readers get them as they are, without copies.
 
 Guarantees: G1 revisions of commits are consecutive. G2 a commit happens as a whole or, where the journal refuses it,
-not at all. G3 `at(revision)` is what `present` was then. G4 after `fork` neither store sees what is written to the other.
+not at all. G3 `page(revision=r)` is what `page()` was at r. G4 after `fork` neither store sees what is written to the
+other.
 Cost: a write is O(log n) and a move of pointers; `fork` is O(collections), the first write to each copies its maps.
 """
 
@@ -81,8 +82,8 @@ class Entry:
 
 
 class Change:
-    """One commit. `entry` is the object after it (deleted: as it was, with the revision of the deletion); `previous` the
-    one before it, None when it was created. `encoded` is a cache for those who send events."""
+    """One commit. `entry` is the object after it (deleted: as it was, with the revision of the deletion); `previous`
+    the one before it, None when it was created. `encoded` is a cache for those who send events."""
 
     __slots__ = ("encoded", "entry", "previous", "revision", "type")
 

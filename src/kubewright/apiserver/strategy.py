@@ -263,9 +263,7 @@ class StatusStrategy(GenericStrategy):
         for name in list(new):
             if name not in _WHOLE and name not in old:
                 del new[name]
-        for name, value in old.items():
-            if name not in _WHOLE:
-                new[name] = value
+        new |= {name: value for name, value in old.items() if name not in _WHOLE}
         if self.keeps_metadata:
             keep_metadata(new, old)
 
