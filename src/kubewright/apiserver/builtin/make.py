@@ -1,0 +1,226 @@
+"""Makes `builtin.zip`, the facts of the built-in kinds of a Kubernetes release.
+
+    (cd hack/gotypes && go run . > /tmp/gotypes.json)
+    python -m kubewright.apiserver.builtin.make SOURCE /tmp/gotypes.json [--check]
+
+`SOURCE` is a server of the release with its default settings and nothing installed, such as `http://127.0.0.1:8001`
+behind `kubectl proxy`: its discovery says what is served and in which order, its OpenAPI v3 documents have the schemas.
+`--check` writes nothing and fails where the file would change. The layout of the file is told in `datafile`.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import urllib.error
+import urllib.request
+import zipfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from .datafile import DATA_PATH
+
+__all__ = ["Fetch", "build", "main"]
+
+Fetch = Callable[[str, str], Any]
+"""Path and accepted media type to the decoded answer."""
+
+_DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_JSON: Final = "application/json"
+_PACKAGES: Final = (
+    ("k8s.io/api/", ""),
+    ("k8s.io/apimachinery/pkg/apis/", ""),
+    ("k8s.io/apimachinery/pkg/api/", ""),
+    ("k8s.io/apimachinery/pkg/util/", ""),
+    ("k8s.io/apimachinery/pkg/", ""),
+    ("k8s.io/apiextensions-apiserver/pkg/apis/", ""),
+    ("k8s.io/kube-aggregator/pkg/apis/", ""),
+)
+_ALWAYS: Final = ("v1",)
+_SELF_READING: Final = "custom"
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+def build(fetch: Fetch, gotypes: Mapping[str, Any]) -> bytes:
+    """The content of the data file."""
+    groups = _resources(fetch)
+    served = {_api_version(group["group"], each["version"]) for group in groups for each in group["versions"]}
+    entries: dict[str, Any] = {"resources.json": groups}
+    entries |= _types(gotypes, served)
+    entries |= _schemas(fetch)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(entries):
+            archive.writestr(zipfile.ZipInfo(name, _EPOCH), orjson.dumps(entries[name]), zipfile.ZIP_DEFLATED, 9)
+    return made.getvalue()
+
+
+def _api_version(group: str, version: str) -> str:
+    return f"{group}/{version}" if group else version
+
+
+# -- discovery --------------------------------------------------------------------------------------------------------
+
+
+def _resources(fetch: Fetch) -> list[dict[str, Any]]:
+    groups = [*fetch("/api", _DISCOVERY)["items"], *fetch("/apis", _DISCOVERY)["items"]]
+    return [
+        {
+            "group": group.get("metadata", {}).get("name", ""),
+            "versions": [
+                {"version": each["version"], "resources": [_resource(one) for one in each["resources"]]}
+                for each in group["versions"]
+            ],
+        }
+        for group in groups
+    ]
+
+
+def _resource(found: dict[str, Any]) -> dict[str, Any]:
+    made = {
+        "plural": found["resource"],
+        "kind": found["responseKind"]["kind"],
+        "namespaced": found["scope"] == "Namespaced",
+        "singular": found["singularResource"],
+        "verbs": found["verbs"],
+        "short_names": found.get("shortNames", []),
+        "categories": found.get("categories", []),
+        "subresources": [
+            {
+                "name": each["subresource"],
+                "group": each["responseKind"].get("group", ""),
+                "version": each["responseKind"].get("version", ""),
+                "kind": each["responseKind"]["kind"],
+                "verbs": each["verbs"],
+            }
+            for each in found.get("subresources", [])
+        ],
+    }
+    return {name: each for name, each in made.items() if each not in ([], "")}
+
+
+# -- Go types ---------------------------------------------------------------------------------------------------------
+
+
+def _types(gotypes: Mapping[str, Any], served: Iterable[str]) -> dict[str, Any]:
+    wanted = {*served, *_ALWAYS}
+    kinds: dict[str, dict[str, str]] = {}
+    for name, type_name in gotypes["kinds"].items():
+        api_version, kind = name.split(" ")
+        if api_version in wanted and not _is_internal(type_name, kind):
+            kinds.setdefault(api_version, {})[kind] = _short(type_name)
+    packages: dict[str, dict[str, Any]] = {}
+    found = gotypes["types"]
+    todo = [each for name, each in gotypes["kinds"].items() if name.split(" ")[0] in wanted]
+    todo.append("k8s.io/apimachinery/pkg/apis/meta/v1.Status")
+    seen: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        raw = found[name]
+        todo += [each["type"] for each in raw.get("fields", ())] if not raw.get("custom") else []
+        if "elem" in raw:
+            todo.append(raw["elem"])
+        if "/" in name and not name.startswith(("*", "[]", "map[")):
+            package, _, short = _short(name).rpartition(".")
+            packages.setdefault(package, {})[short] = _described(raw)
+    entries = {f"types/{package.replace('/', '_')}.json": each for package, each in packages.items()}
+    return {"types/kinds.json": kinds, **entries}
+
+
+def _is_internal(type_name: str, kind: str) -> bool:
+    return type_name.endswith(".InternalEvent") or kind == "WatchEvent"
+
+
+def _described(raw: dict[str, Any]) -> dict[str, Any]:
+    if raw.get("custom"):
+        return {"kind": _SELF_READING}
+    if raw["kind"] == "struct":
+        return {"kind": "struct", "fields": [_field(each) for each in raw.get("fields", ())]}
+    made = {"kind": raw["kind"]}
+    if "elem" in raw:
+        made["elem"] = _short(raw["elem"])
+    return made
+
+
+def _field(raw: dict[str, Any]) -> list[Any]:
+    omits = raw.get("omit", "")
+    tag = raw.get("protobuf", "").split(",")
+    return [
+        "" if raw.get("inline") else raw["name"],
+        _short(raw["type"]),
+        "zero" if "omitzero" in omits else "empty" if omits else "",
+        raw.get("strategy", ""),
+        raw.get("key", ""),
+        int(tag[1]) if len(tag) > 1 else 0,
+    ]
+
+
+def _short(name: str) -> str:
+    """The name of a type with its package cut short, and maps by text."""
+    if name.startswith("*"):
+        return f"*{_short(name[1:])}"
+    if name.startswith("[]"):
+        return f"[]{_short(name[2:])}"
+    if name.startswith("map["):
+        return f"map[string]{_short(name[name.index(']') + 1 :])}"
+    for prefix, short in _PACKAGES:
+        if name.startswith(prefix):
+            return short + name[len(prefix) :]
+    return name
+
+
+# -- schemas ----------------------------------------------------------------------------------------------------------
+
+
+def _schemas(fetch: Fetch) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    paths = fetch("/openapi/v3", _JSON)["paths"]
+    for name in sorted(paths):
+        if name != "api/v1" and not (name.startswith("apis/") and name.count("/") == 2):
+            continue
+        document = fetch(paths[name]["serverRelativeURL"], _JSON)
+        components = document.get("components", {}).get("schemas", {})
+        entries[f"openapi/{name.removeprefix('apis/').removeprefix('api/').replace('/', '_')}.json"] = sorted(components)
+        for component in sorted(components):
+            prefix, _, short = component.rpartition(".")
+            entries.setdefault(f"schemas/{prefix}.json", {}).setdefault(short, components[component])
+    return entries
+
+
+def _plain(address: str) -> Fetch:
+    def fetch(path: str, accept: str) -> Any:
+        request = urllib.request.Request(f"{address}{path}", headers={"Accept": accept})  # noqa: S310
+        with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+            return orjson.loads(answer.read())
+
+    return fetch
+
+
+def main(arguments: Sequence[str]) -> int:
+    """See the module. Returns the exit code: 1 for bad input, or where `--check` found a difference."""
+    sources = [argument for argument in arguments if argument != "--check"]
+    if len(sources) != 2:
+        print("usage: python -m kubewright.apiserver.builtin.make SOURCE GOTYPES [--check]", file=sys.stderr)
+        return 2
+    try:
+        made = build(_plain(sources[0].rstrip("/")), orjson.loads(Path(sources[1]).read_bytes()))
+    except (OSError, urllib.error.URLError, orjson.JSONDecodeError, KeyError) as error:
+        print(f"{sources[0]}, {sources[1]}: {error}; give the address of a server and what gotypes wrote", file=sys.stderr)
+        return 1
+    if DATA_PATH.exists() and DATA_PATH.read_bytes() == made:
+        return 0
+    print(DATA_PATH.name)
+    if "--check" in arguments:
+        return 1
+    DATA_PATH.write_bytes(made)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
