@@ -218,8 +218,8 @@ class Recorded:
     def __init__(self) -> None:
         self.calls: list[tuple[str, float]] = []
 
-    def depth(self, keys: int) -> None:
-        self.calls.append(("depth", keys))
+    def depth(self, priority: int, keys: int) -> None:
+        self.calls.append((f"depth {priority}", keys))
 
     def added(self) -> None:
         self.calls.append(("added", 1))
@@ -239,21 +239,77 @@ def test_metrics_are_told_in_client_gos_terms() -> None:
     state: QueueState[str] = QueueState(metrics=metrics)
     state.add("a", 10.0)
     state.add("a", 11.0)
-    assert metrics.calls == [("added", 1), ("depth", 1)]
+    assert metrics.calls == [("added", 1), ("depth 0", 1)]
     metrics.calls.clear()
     taken(state, 13.0)
-    assert metrics.calls == [("queued", 3.0), ("depth", 0)]
+    assert metrics.calls == [("queued", 3.0), ("depth 0", 0)]
     metrics.calls.clear()
     state.add("a", 14.0)
-    assert metrics.calls == [("added", 1), ("depth", 1)]
+    assert metrics.calls == [("added", 1), ("depth 0", 1)]
     metrics.calls.clear()
     state.done("a", 17.0)
     assert metrics.calls == [("worked", 4.0)]
     metrics.calls.clear()
     state.add_rate_limited("b", 17.0)
     assert metrics.calls == [("retried", 1)]
+    state.add("c", 17.0, None, 5)
     state.shut_down(drain=False)
-    assert metrics.calls[-1] == ("depth", 0)
+    assert metrics.calls[-1] == ("depth 5", 0)
+
+
+def test_the_depth_is_told_by_priority_and_a_raised_key_counts_in_its_new_one() -> None:
+    metrics = Recorded()
+    state: QueueState[str] = QueueState(metrics=metrics)
+    state.add("a", 0.0, None, -100)
+    state.add("b", 0.0, None, -100)
+    state.add("a", 0.0, None, 0)
+    depths = [call for call in metrics.calls if call[0].startswith("depth")]
+    assert depths == [("depth -100", 1), ("depth -100", 2), ("depth -100", 1), ("depth 0", 1)]
+
+
+def test_the_highest_priority_is_handed_out_first_and_inside_of_it_who_was_first() -> None:
+    state: QueueState[str] = QueueState()
+    for key, priority in (("low", -100), ("a", 0), ("b", 0), ("high", 10)):
+        state.add(key, 0.0, None, priority)
+    assert keys(state) == ["high", "a", "b", "low"]
+
+
+def test_of_several_priorities_of_a_key_the_highest_stands() -> None:
+    state: QueueState[str] = QueueState()
+    state.add("a", 0.0, None, 5)
+    state.add("a", 0.0, None, -100)
+    assert taken(state).priority == 5
+    state.add("a", 0.0, None, -100)
+    state.add("a", 0.0, None, 7)
+    state.done("a", 0.0)
+    assert taken(state).priority == 7
+
+
+def test_a_key_whose_priority_rises_goes_to_the_end_of_the_new_one() -> None:
+    state: QueueState[str] = QueueState()
+    state.add("a", 0.0, None, -100)
+    state.add("b", 0.0, None, 0)
+    state.add("a", 0.0, None, 0)
+    state.add("c", 0.0, None, 0)
+    assert keys(state) == ["b", "a", "c"]
+
+
+def test_a_key_that_comes_due_has_the_highest_priority_that_was_planned_for_it() -> None:
+    state: QueueState[str] = QueueState()
+    state.add_after("a", 5.0, 0.0, None, -100)
+    state.add_after("a", 9.0, 0.0, None, 3)
+    state.tick(5.0)
+    assert taken(state, 5.0).priority == 3
+
+
+def test_causes_that_are_equal_are_merged() -> None:
+    state: QueueState[str, tuple[str, int]] = QueueState(merge=lambda earlier, later: later)
+    state.add("a", 0.0, ("x", 1))
+    state.add_after("a", 1.0, 0.0, ("x", 1))
+    state.tick(1.0)
+    item = state.get(1.0)
+    assert item is not None
+    assert item.causes == (("x", 1),)
 
 
 def test_unfinished_work_is_the_sum_and_the_longest_of_what_is_worked_on() -> None:

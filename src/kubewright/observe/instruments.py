@@ -53,6 +53,7 @@ def _exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
 
 
 _QUEUE_SECONDS = _exponential(10e-9, 10, 12)
+_MOST_PRIORITIES = 25  # told apart in `workqueue_depth`; controller-runtime's limit, and its name for the others
 
 
 class RequestMetrics:
@@ -145,11 +146,9 @@ class WorkQueueMetrics:
     def __init__(self, registry: Registry, name: str) -> None:
         at = ("name", "controller")
         self._name = name
-        self.depth = (
-            registry.gauge("workqueue_depth", "Keys that wait for a run.", (*at, "priority"))
-            .labels(name, name, "0")
-            .set
-        )
+        self._depth = registry.gauge("workqueue_depth", "Keys that wait for a run.", (*at, "priority"))
+        self._depths = {0: self._depth.labels(name, name, "0").set}
+        self._beyond: dict[int, int] = {}
         self.added = (
             registry.counter("workqueue_adds_total", "Adds of keys that did not wait already.", at)
             .labels(name, name)
@@ -192,6 +191,20 @@ class WorkQueueMetrics:
             "Seconds that the longest run under way has taken so far.",
             at,
         )
+
+    def depth(self, priority: int, keys: int) -> None:
+        """So many keys of a priority wait."""
+        known = self._depths.get(priority)
+        if known is None and len(self._depths) < _MOST_PRIORITIES:
+            known = self._depths[priority] = self._depth.labels(self._name, self._name, str(priority)).set
+        if known is not None:
+            known(keys)
+            return
+        self._beyond[priority] = keys
+        beyond = self._depth.labels(self._name, self._name, "exceeded_cardinality_limit")
+        beyond.set(sum(self._beyond.values()))
+        if not keys:
+            del self._beyond[priority]
 
     def read(self, unfinished_seconds: Callable[[], float], longest_seconds: Callable[[], float]) -> None:
         """Ask these two whenever somebody looks: what is under way grows while nobody calls."""

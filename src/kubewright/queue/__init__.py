@@ -1,4 +1,4 @@
-"""Keys that need work: deduplicated, one worker per key, backed off per key.
+"""Keys that need work: deduplicated, one worker per key, by priority, backed off per key.
 
 `WorkQueue` is the queue on an event loop; `QueueState` has its rules as a pure data structure.
 """
@@ -6,14 +6,18 @@
 __all__ = [
     "ExponentialBackoff",
     "Item",
+    "Longest",
     "NoMetrics",
+    "Prioritised",
     "QueueMetrics",
     "QueueState",
     "RateLimiter",
+    "TokenBucket",
     "WorkQueue",
 ]
 
 from .metrics import NoMetrics, QueueMetrics
-from .ratelimit import ExponentialBackoff, RateLimiter
+from .ordering import Prioritised
+from .ratelimit import ExponentialBackoff, Longest, RateLimiter, TokenBucket
 from .state import Item, QueueState
 from .workqueue import WorkQueue

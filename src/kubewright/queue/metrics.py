@@ -6,7 +6,8 @@ than the queue does. What only grows while nobody calls (work in flight) is not 
 `WorkQueue.unfinished_work_seconds` and `longest_running_seconds`.
 
     method            client-go's metric                     counts
-    depth             workqueue_depth                        keys that wait for a run, those that wait for done included
+    depth             workqueue_depth                        keys of a priority that wait for a run, those that wait for
+                                                             done included
     added             workqueue_adds_total                   adds that were no duplicates
     retried           workqueue_retries_total                adds with a delay
     queued_for        workqueue_queue_duration_seconds       from the first add to the get
@@ -23,7 +24,7 @@ __all__ = ["NoMetrics", "QueueMetrics"]
 class QueueMetrics(Protocol):
     """The five hooks. Called on the event loop, often: a counter's increment is the measure."""
 
-    def depth(self, keys: int, /) -> None: ...
+    def depth(self, priority: int, keys: int, /) -> None: ...
 
     def added(self) -> None: ...
 
@@ -37,7 +38,7 @@ class QueueMetrics(Protocol):
 class NoMetrics:
     """Counts nothing."""
 
-    def depth(self, keys: int) -> None:
+    def depth(self, priority: int, keys: int) -> None:
         pass
 
     def added(self) -> None:

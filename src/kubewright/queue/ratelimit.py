@@ -1,8 +1,13 @@
 """How long a key that failed has to wait before its next attempt.
 
-Owns failures per key. Refuses to know queues and clocks. `ExponentialBackoff` is client-go's
-ItemExponentialFailureRateLimiter with controller-runtime's numbers: 5 ms doubling to 1000 s, each key for itself, so
-that one object that cannot be reconciled delays no other.
+Owns failures per key. Refuses to know queues and clocks (`now` is an argument).
+
+    ExponentialBackoff   client-go's ItemExponentialFailureRateLimiter with controller-runtime's numbers: 5 ms doubling
+                         to 1000 s, each key for itself, so that one object that cannot be reconciled delays no other
+    TokenBucket          client-go's BucketRateLimiter: so many retries a second of all keys together
+    Longest              client-go's MaxOfRateLimiter: the longest of what several say
+
+controller-runtime's default is the first alone since it has priorities; client-go's is the longest of the first two.
 
 Cost: one dict entry per key that has failed since it was last forgotten.
 """
@@ -10,18 +15,19 @@ Cost: one dict entry per key that has failed since it was last forgotten.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-__all__ = ["ExponentialBackoff", "RateLimiter"]
+__all__ = ["ExponentialBackoff", "Longest", "RateLimiter", "TokenBucket"]
 
+K = TypeVar("K", bound=Hashable)
 K_contra = TypeVar("K_contra", bound=Hashable, contravariant=True)
 
 
 class RateLimiter(Protocol[K_contra]):
     """Decides on delays. Each call is short and never waits."""
 
-    def delay_seconds(self, key: K_contra) -> float:
-        """Count one more failure of `key`; how long to wait now."""
+    def delay_seconds(self, key: K_contra, now: float) -> float:
+        """Count one more failure of `key`; how long to wait from now on."""
         ...
 
     def forget(self, key: K_contra) -> None:
@@ -51,7 +57,7 @@ class ExponentialBackoff:
         self._cap_seconds = cap_seconds
         self._failures: dict[Hashable, int] = {}
 
-    def delay_seconds(self, key: Hashable) -> float:
+    def delay_seconds(self, key: Hashable, now: float) -> float:
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         # 2.0**1024 raises: a key may fail more often than a float has exponents.
@@ -62,3 +68,59 @@ class ExponentialBackoff:
 
     def failures(self, key: Hashable) -> int:
         return self._failures.get(key, 0)
+
+
+class TokenBucket:
+    """`per_second` retries of all keys together, after a burst of `burst`; client-go's numbers unless given.
+
+    A retry takes its token ahead of time (a reservation): the n-th beyond the burst waits n / per_second.
+    """
+
+    def __init__(self, per_second: float = 10.0, burst: int = 100) -> None:
+        """A full bucket.
+
+        Raises:
+            ValueError: not per_second > 0, or not burst >= 1.
+        """
+        if not per_second > 0 or burst < 1:
+            raise ValueError(
+                f"per_second={per_second!r}, burst={burst!r}: per_second must be positive and burst 1 or more; "
+                "client-go's are 10 and 100"
+            )
+        self._per_second = per_second
+        self._burst = burst
+        self._tokens = float(burst)  # negative: taken ahead of time
+        self._at: float | None = None
+
+    def delay_seconds(self, key: Hashable, now: float) -> float:
+        if self._at is not None and now > self._at:
+            self._tokens = min(self._tokens + (now - self._at) * self._per_second, float(self._burst))
+        self._at = now if self._at is None else max(now, self._at)
+        self._tokens -= 1.0
+        return max(0.0, -self._tokens / self._per_second)
+
+    def forget(self, key: Hashable) -> None:
+        """Nothing: tokens are of no key."""
+
+    def failures(self, key: Hashable) -> int:
+        return 0
+
+
+class Longest(Generic[K]):
+    """Of several limiters, the one that lets a key wait longest."""
+
+    def __init__(self, *limiters: RateLimiter[K]) -> None:
+        """Raises ValueError without any limiter."""
+        if not limiters:
+            raise ValueError("Longest(): of no limiters; give it some, such as ExponentialBackoff(), TokenBucket()")
+        self._limiters = limiters
+
+    def delay_seconds(self, key: K, now: float) -> float:
+        return max([limiter.delay_seconds(key, now) for limiter in self._limiters])
+
+    def forget(self, key: K) -> None:
+        for limiter in self._limiters:
+            limiter.forget(key)
+
+    def failures(self, key: K) -> int:
+        return max(limiter.failures(key) for limiter in self._limiters)

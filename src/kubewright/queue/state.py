@@ -1,14 +1,14 @@
 """The rules of client-go's work queue, as a data structure without clock, loop and tasks.
 
-Owns which keys wait, which are worked on, which come later, and why. Refuses to know time (`now` is an argument), who
-waits for a key, and what a key means. A key is in one of these places, or in two:
+Owns which keys wait, which are worked on, which come later, how urgently, and why. Refuses to know time (`now` is an
+argument), who waits for a key, and what a key means. A key is in one of these places, or in two:
 
-    ready      an ordered queue of keys that may be handed out
+    ready      keys that may be handed out, in the order of `ordering`
     waiting    dict of all keys that need a run: those that are ready, and those that were added during their run
     working    dict of keys that were handed out and are not done
     later      heap of keys with the time at which they are to be added
 
-    add     waiting already: only the cause is noted. Else waiting, and ready unless working.
+    add     waiting already: the cause is noted, and a higher priority counts. Else waiting, and ready unless working.
     get     from ready and waiting to working.
     done    out of working; waiting (added meanwhile): ready.
 
@@ -23,14 +23,14 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic
 
 import msgspec
 from typing_extensions import TypeVar
 
 from .metrics import NoMetrics, QueueMetrics
-from .ordering import Fifo, Ready
+from .ordering import Prioritised
 from .ratelimit import ExponentialBackoff, RateLimiter
 
 __all__ = ["MOST_CAUSES", "Item", "QueueState"]
@@ -46,7 +46,8 @@ class Item(msgspec.Struct, Generic[K, C], frozen=True):
 
     `causes`: those of all adds that this run answers, without repetitions, in order, at most `MOST_CAUSES`;
     `more_causes` counts what was beyond that. `attempt`: failures since the key was last forgotten (0: none).
-    `added_at`: the first of those adds, on the queue's clock (for an add at a time: that time).
+    `added_at`: the first of those adds, on the queue's clock (for an add at a time: that time). `priority`: the highest
+    of those adds.
     """
 
     key: K
@@ -54,29 +55,36 @@ class Item(msgspec.Struct, Generic[K, C], frozen=True):
     more_causes: int
     attempt: int
     added_at: float
+    priority: int = 0
 
 
 class _Reasons(Generic[C]):
-    """Why a key waits, and since when."""
+    """Why a key waits, since when, and how urgently."""
 
-    __slots__ = ("causes", "more", "since")
+    __slots__ = ("causes", "more", "priority", "since")
 
-    def __init__(self, since: float) -> None:
+    def __init__(self, since: float, priority: int) -> None:
         self.since = since
+        self.priority = priority
         self.causes: list[C] = []
         self.more = 0
 
-    def note(self, cause: C | None) -> None:
-        if cause is None or cause in self.causes:
+    def note(self, cause: C | None, merge: Callable[[C, C], C] | None) -> None:
+        if cause is None:
             return
-        if len(self.causes) < MOST_CAUSES:
-            self.causes.append(cause)
+        causes = self.causes
+        if causes and cause in causes:
+            if merge is not None:
+                place = causes.index(cause)
+                causes[place] = merge(causes[place], cause)
+        elif len(causes) < MOST_CAUSES:
+            causes.append(cause)
         else:
             self.more += 1
 
-    def merge(self, other: _Reasons[C]) -> None:
+    def merge(self, other: _Reasons[C], merge: Callable[[C, C], C] | None) -> None:
         for cause in other.causes:
-            self.note(cause)
+            self.note(cause, merge)
         self.more += other.more
 
 
@@ -87,8 +95,12 @@ class QueueState(Generic[K, C]):
         G1 A key is never handed out while it is worked on.
         G2 After each add there is a get of that key, unless the queue is shut down: no wake-up is lost.
         G3 Any number of adds before a get are answered by it; any number during the work by one more run after done.
-        G4 Keys are handed out in the order in which they became ready (or as `ready` orders them).
+        G4 Keys are handed out by priority, and inside of one in the order in which they became ready.
         G5 Of several times for a key the earliest stands. An add now does not take it back.
+        G6 Of several priorities of adds that one run answers the highest stands; a key whose priority rises goes to the
+           end of its new one.
+        G7 No key starves: the bound is that of `Prioritised`.
+        G8 No cause is lost by deduplication: it is noted once, merged with its like, or counted.
     """
 
     def __init__(
@@ -96,12 +108,19 @@ class QueueState(Generic[K, C]):
         *,
         limiter: RateLimiter[K] | None = None,
         metrics: QueueMetrics | None = None,
-        ready: Ready[K] | None = None,
+        ordering: Prioritised[K] | None = None,
+        merge: Callable[[C, C], C] | None = None,
     ) -> None:
-        """An empty queue; by default 5 ms to 1000 s backoff per key, no metrics, first ready first served."""
+        """An empty queue; by default 5 ms to 1000 s backoff per key, no metrics, priorities that age.
+
+        Args:
+            merge: makes one of two causes that are equal, the earlier and the later; by default the earlier stands.
+        """
         self._limiter: RateLimiter[K] = limiter if limiter is not None else ExponentialBackoff()
         self._metrics: QueueMetrics = metrics if metrics is not None else NoMetrics()
-        self._ready: Ready[K] = ready if ready is not None else Fifo()
+        self._ready: Prioritised[K] = ordering if ordering is not None else Prioritised()
+        self._merge = merge
+        self._depths: dict[int, int] = {}  # keys in `waiting`, by priority
         self._waiting: dict[K, _Reasons[C]] = {}
         self._working: dict[K, float] = {}  # since when
         self._later: dict[K, tuple[float, _Reasons[C]]] = {}
@@ -153,13 +172,13 @@ class QueueState(Generic[K, C]):
 
     # Steps
 
-    def add(self, key: K, now: float, cause: C | None = None) -> bool:
+    def add(self, key: K, now: float, cause: C | None = None, priority: int = 0) -> bool:
         """`key` needs a run. Whether it became ready, so that one more `get` can succeed."""
         if self._shut_down:
             return False
-        return self._add(key, now, cause)
+        return self._add(key, now, now, cause, priority)
 
-    def add_after(self, key: K, seconds: float, now: float, cause: C | None = None) -> bool:
+    def add_after(self, key: K, seconds: float, now: float, cause: C | None = None, priority: int = 0) -> bool:
         """`key` needs a run `seconds` from now (at once if not positive). Whether it became ready.
 
         Raises:
@@ -170,19 +189,20 @@ class QueueState(Generic[K, C]):
         if self._shut_down:
             return False
         if seconds <= 0:
-            return self._add(key, now, cause)
+            return self._add(key, now, now, cause, priority)
         self._metrics.retried()
         at = now + seconds
         planned = self._later.get(key)
         if planned is not None:
             reasons = planned[1]
-            reasons.note(cause)
+            reasons.note(cause, self._merge)
+            reasons.priority = max(reasons.priority, priority)
             if planned[0] <= at:
                 return False
             reasons.since = at
         else:
-            reasons = _Reasons(at)
-            reasons.note(cause)
+            reasons = _Reasons(at, priority)
+            reasons.note(cause, self._merge)
         self._later[key] = (at, reasons)
         self._pushes += 1
         heapq.heappush(self._heap, (at, self._pushes, key))
@@ -191,12 +211,12 @@ class QueueState(Generic[K, C]):
             heapq.heapify(self._heap)
         return False
 
-    def add_rate_limited(self, key: K, now: float, cause: C | None = None) -> float:
+    def add_rate_limited(self, key: K, now: float, cause: C | None = None, priority: int = 0) -> float:
         """`key` has failed: it needs a run after its backoff. How long that is, in seconds."""
         if self._shut_down:
             return 0.0
-        seconds = self._limiter.delay_seconds(key)
-        self.add_after(key, seconds, now, cause)
+        seconds = self._limiter.delay_seconds(key, now)
+        self.add_after(key, seconds, now, cause, priority)
         return seconds
 
     def forget(self, key: K) -> None:
@@ -214,7 +234,7 @@ class QueueState(Generic[K, C]):
                 if at > now:
                     break
                 del self._later[key]
-                became_ready += self._add(key, at, None, planned[1])
+                became_ready += self._add(key, at, now, None, planned[1].priority, planned[1])
             heapq.heappop(heap)
         return became_ready
 
@@ -222,12 +242,13 @@ class QueueState(Generic[K, C]):
         """The next key, from now on worked on; None when none is ready."""
         if not len(self._ready):
             return None
-        key = self._ready.pop()
+        key = self._ready.pop(now)
         reasons = self._waiting.pop(key)
         self._working[key] = now
         self._metrics.queued_for(now - reasons.since)
-        self._metrics.depth(len(self._waiting))
-        return Item(key, tuple(reasons.causes), reasons.more, self._limiter.failures(key), reasons.since)
+        priority = reasons.priority
+        self._count(priority, -1)
+        return Item(key, tuple(reasons.causes), reasons.more, self._limiter.failures(key), reasons.since, priority)
 
     def done(self, key: K, now: float) -> bool:
         """The work on `key` has ended, well or not. Whether it is ready again, having been added meanwhile.
@@ -239,9 +260,10 @@ class QueueState(Generic[K, C]):
         if since is None:
             raise ValueError(f"done({key!r}): the key is not worked on; call done once for each get")
         self._metrics.worked_for(now - since)
-        if key not in self._waiting:
+        reasons = self._waiting.get(key)
+        if reasons is None:
             return False
-        self._ready.push(key)
+        self._ready.push(key, reasons.priority, now)
         return True
 
     def shut_down(self, *, drain: bool) -> None:
@@ -250,22 +272,40 @@ class QueueState(Generic[K, C]):
         self._later.clear()
         self._heap.clear()
         if not drain:
-            while len(self._ready):
-                self._ready.pop()
+            self._ready.clear()
             self._waiting.clear()
-            self._metrics.depth(0)
+            for priority in self._depths:
+                self._metrics.depth(priority, 0)
+            self._depths.clear()
 
-    def _add(self, key: K, since: float, cause: C | None, planned: _Reasons[C] | None = None) -> bool:
+    def _add(
+        self, key: K, since: float, now: float, cause: C | None, priority: int, planned: _Reasons[C] | None = None
+    ) -> bool:
         reasons = self._waiting.get(key)
-        first = reasons is None
         if reasons is None:
-            reasons = self._waiting[key] = planned if planned is not None else _Reasons(since)
+            reasons = self._waiting[key] = planned if planned is not None else _Reasons(since, priority)
             self._metrics.added()
-            self._metrics.depth(len(self._waiting))
-        elif planned is not None:
-            reasons.merge(planned)
-        reasons.note(cause)
-        if not first or key in self._working:
-            return False
-        self._ready.push(key)
-        return True
+            self._count(priority, 1)
+            reasons.note(cause, self._merge)
+            if key in self._working:
+                return False
+            self._ready.push(key, priority, now)
+            return True
+        if planned is not None:
+            reasons.merge(planned, self._merge)
+        reasons.note(cause, self._merge)
+        if priority > reasons.priority:
+            self._count(reasons.priority, -1)
+            self._count(priority, 1)
+            if key not in self._working:
+                self._ready.move(key, reasons.priority, priority, now)
+            reasons.priority = priority
+        return False
+
+    def _count(self, priority: int, more: int) -> None:
+        keys = self._depths.get(priority, 0) + more
+        if keys:
+            self._depths[priority] = keys
+        else:
+            del self._depths[priority]
+        self._metrics.depth(priority, keys)

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic
 
 from typing_extensions import TypeVar
 
 from .metrics import QueueMetrics
+from .ordering import Prioritised
 from .ratelimit import RateLimiter
 from .state import Item, QueueState
 
@@ -36,30 +37,39 @@ class WorkQueue(Generic[K, C]):
             try:
                 await work(item.key)
             except Exception:
-                queue.add_rate_limited(item.key)
+                queue.add_rate_limited(item.key, priority=item.priority)
             else:
                 queue.forget(item.key)
             finally:
                 queue.done(item.key)
 
     Guarantees: those of `QueueState` (G1 never on two workers, G2 no lost wake-up, G3 deduplication, G4 order,
-        G5 earliest time), and
-        G6 `get` returns None only when the queue is shut down and nothing is ready. What is added during its run before
+        G5 earliest time, G6 highest priority, G7 nothing starves, G8 causes), and
+        G9 `get` returns None only when the queue is shut down and nothing is ready. What is added during its run before
            that is handed out to the worker that was at it, on its next get.
     Cancellation: a cancelled get() has taken nothing. A cancelled drained() changes nothing.
     Caveats: made on the running event loop, and used on its thread only: from another one, go through
         `loop.call_soon_threadsafe`. len() is old when you read it. Times are the loop's.
     """
 
-    def __init__(self, *, limiter: RateLimiter[K] | None = None, metrics: QueueMetrics | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        limiter: RateLimiter[K] | None = None,
+        metrics: QueueMetrics | None = None,
+        ordering: Prioritised[K] | None = None,
+        merge: Callable[[C, C], C] | None = None,
+    ) -> None:
         """An empty queue.
 
         Args:
             limiter: backoff of failed keys; by default 5 ms doubling to 1000 s, per key.
             metrics: hooks; none by default.
+            ordering: who is next; by default priorities that age after 10 s, one hand-out in 8 being the oldest's.
+            merge: makes one of two causes that are equal, the earlier and the later; by default the earlier stands.
         """
         self._loop = asyncio.get_running_loop()
-        self._state: QueueState[K, C] = QueueState(limiter=limiter, metrics=metrics)
+        self._state: QueueState[K, C] = QueueState(limiter=limiter, metrics=metrics, ordering=ordering, merge=merge)
         self._getters: deque[asyncio.Future[None]] = deque()
         self._drained: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.Handle | None = None
@@ -95,24 +105,24 @@ class WorkQueue(Generic[K, C]):
         """The most that one of them has taken so far (workqueue_longest_running_processor_seconds)."""
         return self._state.longest_running_seconds(self._loop.time())
 
-    def add(self, key: K, cause: C | None = None) -> None:
+    def add(self, key: K, cause: C | None = None, priority: int = 0) -> None:
         """`key` needs a run, because of `cause`. Nothing after a shutdown."""
-        if self._state.add(key, self._loop.time(), cause):
+        if self._state.add(key, self._loop.time(), cause, priority):
             self._wake()
 
-    def add_after(self, key: K, seconds: float, cause: C | None = None) -> None:
+    def add_after(self, key: K, seconds: float, cause: C | None = None, priority: int = 0) -> None:
         """`key` needs a run `seconds` from now; of several such times the earliest stands.
 
         Raises:
             ValueError: `seconds` is infinite or no number.
         """
-        if self._state.add_after(key, seconds, self._loop.time(), cause):
+        if self._state.add_after(key, seconds, self._loop.time(), cause, priority):
             self._wake()
         self._arm()
 
-    def add_rate_limited(self, key: K, cause: C | None = None) -> float:
+    def add_rate_limited(self, key: K, cause: C | None = None, priority: int = 0) -> float:
         """`key` has failed: it needs a run after its backoff. How long that is, in seconds."""
-        seconds = self._state.add_rate_limited(key, self._loop.time(), cause)
+        seconds = self._state.add_rate_limited(key, self._loop.time(), cause, priority)
         self._arm()
         return seconds
 
