@@ -15,12 +15,12 @@ import sys
 from functools import lru_cache
 from typing import Final
 
-from .re2_linear import Automaton, TooLarge, danger
+from .re2_linear import Automaton, TooLarge, TooLong, Work, danger
 from .re2_syntax import parse
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat
 from .re2_unicode import MAX_RUNE
 
-__all__ = ["Re2Error", "Regex", "compile", "quote_meta"]
+__all__ = ["Re2Error", "Regex", "TooLong", "Work", "compile", "quote_meta"]
 
 _ASSERTIONS: Final = {
     "text begin": r"(?:\A)",
@@ -35,6 +35,9 @@ _ASSERTIONS: Final = {
 
 #: By danger (see `re2_linear`): the longest text that `re` matches in no noticeable time.
 _TRUSTED: Final = (sys.maxsize, 250, 8)
+_WORST: Final = 2
+#: Of all characters classes together: a thousand `\pL` would keep `re` busy for seconds.
+MAX_RANGES: Final = 20_000
 
 
 class Regex:
@@ -47,14 +50,17 @@ class Regex:
 
     __slots__ = ("_automaton", "_longest", "_re", "_tree", "groups", "text")
 
-    def __init__(self, text: str, pattern: re.Pattern[str], tree: Node) -> None:
+    def __init__(self, text: str, tree: Node) -> None:
         self.text = text
-        self._re = pattern
         self._tree = tree
+        level = danger(tree)
+        self.groups, ranges = _count_parts(tree)
+        is_for_re = ranges <= MAX_RANGES
+        #: What needs an automaton and is too large for one is refused here, before any text.
+        self._automaton = Automaton(tree) if level == _WORST or not is_for_re else None
         #: The longest text that `re` is trusted with.
-        self._longest = _TRUSTED[danger(tree)]
-        self._automaton: Automaton | None = None
-        self.groups = pattern.groups
+        self._longest = _TRUSTED[level] if is_for_re else -1
+        self._re = re.compile(_write(tree) if is_for_re else "")
 
     def _linear(self, text: str) -> Automaton | None:
         """What to match a text with instead of `re`, if it is not to be trusted with that."""
@@ -67,30 +73,40 @@ class Regex:
                 self._longest = sys.maxsize
         return self._automaton
 
-    def search(self, text: str) -> bool:
-        """Whether the expression is found anywhere in `text` (Go's MatchString)."""
+    def search(self, text: str, work: Work | None = None) -> bool:
+        """Whether the expression is found anywhere in `text` (Go's MatchString).
+
+        Args:
+            work: how much may be looked at to know.
+
+        Raises:
+            TooLong: that was not enough.
+        """
         if len(text) > self._longest and (automaton := self._linear(text)) is not None:
-            return automaton.search(text)
+            return automaton.search(text, work)
         return self._re.search(text) is not None
 
-    def find(self, text: str) -> str | None:
-        """The leftmost match, or None."""
-        span = self._span(text, 0)
+    def find(self, text: str, work: Work | None = None) -> str | None:
+        """The leftmost match, or None. `work` as in `search`."""
+        span = self._span(text, 0, work)
         return None if span is None else text[span[0] : span[1]]
 
-    def _span(self, text: str, at: int) -> tuple[int, int] | None:
+    def _span(self, text: str, at: int, work: Work | None) -> tuple[int, int] | None:
         automaton = self._linear(text)
         if automaton is not None:
-            return automaton.find(text, at)
+            return automaton.find(text, at, work)
         found = self._re.search(text, at)
         return None if found is None else found.span()
 
-    def find_all(self, text: str, limit: int = -1) -> list[str]:
-        """The matches from left to right, none overlapping; at most `limit` of them unless that is negative."""
+    def find_all(self, text: str, limit: int = -1, work: Work | None = None) -> list[str]:
+        """The matches from left to right, none overlapping; at most `limit` of them unless that is negative.
+
+        `work` is for all of them.
+        """
         found: list[str] = []
         at, end_of_last = 0, -1
         while at <= len(text) and (limit < 0 or len(found) < limit):
-            span = self._span(text, at)
+            span = self._span(text, at, work)
             if span is None:
                 break
             start, end = span
@@ -114,14 +130,33 @@ def compile(text: str) -> Regex:  # noqa: A001 - the name that `re` has
     """
     tree = parse(text)
     try:
-        return Regex(text, re.compile(_write(tree)), tree)
-    except (re.error, RecursionError, OverflowError):
+        return Regex(text, tree)
+    except (re.error, RecursionError, OverflowError, TooLarge):
         raise Re2Error("expression too large", text) from None
 
 
 def quote_meta(text: str) -> str:
     """`text` with a backslash before each character that has a meaning in an expression."""
     return "".join("\\" + char if char in r"\.+*?()|[]{}^$" else char for char in text)
+
+
+def _count_parts(root: Node) -> tuple[int, int]:
+    """How many groups and how many ranges of characters there are."""
+    groups = ranges = 0
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        match node:
+            case Chars():
+                ranges += len(node.ranges)
+            case Group():
+                groups += 1
+                todo.append(node.item)
+            case Repeat():
+                todo.append(node.item)
+            case Concat() | Choice():
+                todo += node.items
+    return groups, ranges
 
 
 def _write(node: Node) -> str:

@@ -5,6 +5,9 @@ not notice. This is Thompson's construction: the tree becomes a program of few i
 threads at once. Sets of threads are remembered by the character that follows (a lazy automaton), which is bounded; to
 find where a match is, threads keep their start and their priority (Pike's machine), so that the match is Go's.
 
+Linear still means: times the length of the expression. A caller that must not wait gives `Work`, which is how many
+threads may be looked at.
+
 `danger` says how bad an expression can get for `re`; the caller chooses by it and the length of the text.
 """
 
@@ -15,10 +18,11 @@ from typing import Any, Final
 
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Repeat
 
-__all__ = ["Automaton", "TooLarge", "danger"]
+__all__ = ["Automaton", "TooLarge", "TooLong", "Work", "danger"]
 
-MAX_INSTRUCTIONS: Final = 20_000
+MAX_INSTRUCTIONS: Final = 200_000
 MAX_REMEMBERED: Final = 20_000
+_LONG: Final = 100
 _BEGIN_OR_END, _NEWLINE, _WORD, _OTHER = range(4)
 
 
@@ -26,14 +30,35 @@ class TooLarge(Exception):
     """The expression has more instructions than this is for."""
 
 
+class TooLong(Exception):
+    """A search took more work than its caller allows."""
+
+
+class Work:
+    """What a search may still look at; about a million a second. One may be shared by several searches."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def spend(self, threads: int) -> None:
+        self.left -= threads
+        if self.left < 0:
+            raise TooLong
+
+
 def danger(node: Node) -> int:
     """0: `re` is linear. 1: quadratic or so, for long texts only. 2: exponential for short ones."""
     loops = 0
     todo = [(node, False)]
+    is_long = False
     while todo:
         each, in_loop = todo.pop()
         match each:
             case Repeat():
+                # Linear, but each place of the text is tried for so long.
+                is_long = is_long or each.low > _LONG
                 if each.low != each.high:
                     loops += 1
                     if in_loop:
@@ -47,7 +72,7 @@ def danger(node: Node) -> int:
                 todo += [(item, in_loop) for item in each.items]
             case Concat():
                 todo += [(item, in_loop) for item in each.items]
-    return 2 if loops > 2 else min(loops, 1)
+    return 2 if loops > 2 else max(min(loops, 1), is_long)
 
 
 class Automaton:
@@ -108,13 +133,19 @@ class Automaton:
 
     # -- whether ------------------------------------------------------------------------------------------------------
 
-    def search(self, text: str) -> bool:
-        """Whether there is a match anywhere."""
+    def search(self, text: str, work: Work | None = None) -> bool:
+        """Whether there is a match anywhere.
+
+        Raises:
+            TooLong: to know took more than `work`.
+        """
         state, before = self._state(frozenset((self._start,))), _BEGIN_OR_END
         steps = self._steps
         for char in text:
             following = steps.get((state, before, char))
             if following is None:
+                if work is not None:
+                    work.spend(1 + len(self._members[state]))
                 following = self._step(state, before, char)
             if following < 0:
                 return True
@@ -161,8 +192,12 @@ class Automaton:
 
     # -- where --------------------------------------------------------------------------------------------------------
 
-    def find(self, text: str, at: int) -> tuple[int, int] | None:
-        """The leftmost match from `at` on, the one that Perl would find."""
+    def find(self, text: str, at: int, work: Work | None = None) -> tuple[int, int] | None:
+        """The leftmost match from `at` on, the one that Perl would find.
+
+        Raises:
+            TooLong: to know took more than `work`.
+        """
         found: tuple[int, int] | None = None
         threads: list[tuple[int, int]] = []
         before = _kind(text[at - 1]) if at else _BEGIN_OR_END
@@ -170,6 +205,8 @@ class Automaton:
             after = _kind(text[place]) if place < len(text) else _BEGIN_OR_END
             if found is None:
                 threads.append((self._start, place))
+            if work is not None:
+                work.spend(1 + len(threads))
             waiting, match = self._follow(threads, before, after)
             if match is not None:
                 found = (match, place)

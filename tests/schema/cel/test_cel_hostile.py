@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubewright.schema.cel import CompileError, CostLimitExceeded, EvaluationError, compile  # noqa: A004
+from kubewright.schema.cel import (
+    CompileError,
+    CostLimitExceeded,
+    EvaluationError,
+    Interrupted,
+    compile,  # noqa: A004
+)
 from kubewright.schema.cel.kubernetes import PER_CALL_LIMIT, stored
+from kubewright.schema.cel.program import CHECK_EVERY
 from kubewright.schema.cel.types import DYN
+from kubewright.schema.cel.values import SetList
 
 ENV = stored().extend(variables={"x": DYN})
 
@@ -109,6 +117,102 @@ def test_no_value_grows_beyond_all_cost(expression: str) -> None:
     with pytest.raises(CostLimitExceeded):
         evaluate(expression, "a" * 100_000)
     assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("(a|b)*a(a|b){9}c", "ab" * 100_000),
+        ("a*b|a", "a" * 100_000),
+        ("([ab][cd]){500}e", "acbd" * 100_000),
+        ("(a?){200}a{200}b", "a" * 100_000),
+        ("\\\\pL" * 15_000, "a" * 100),
+        ("(a|aa|aaa|aaaa|aaaaa|aaaaaa|aaaaaaa){1000}b", "a" * 1_000),
+    ],
+)
+def test_no_pattern_keeps_an_evaluation_busy(pattern: str, text: str) -> None:
+    begun = time.process_time()
+    with suppress(CostLimitExceeded):
+        evaluate(f"x.matches('{pattern}')", text)
+    with suppress(CostLimitExceeded):
+        evaluate(f"x.findAll('{pattern}').size() == 0", text)
+    assert time.process_time() - begun < 30
+
+
+DOUBLED = "[1]" + ".map(v, [v, v])" * 60
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"{DOUBLED} == {DOUBLED}",
+        f"{{'a': {DOUBLED}}} == {{'a': {DOUBLED}}}",
+        f"dyn({DOUBLED}) in [dyn({DOUBLED})]",
+        f"'%s'.format([{DOUBLED}]).size() == 0",
+        f"sets.contains([dyn({DOUBLED})], [dyn({DOUBLED})])",
+        f"[dyn({DOUBLED}), dyn({DOUBLED})].distinct().size() == 0",
+        f"[dyn({DOUBLED})].indexOf(dyn({DOUBLED})) == 0",
+        f"[dyn({DOUBLED})]" + ".flatten(10)" * 7 + ".size() == 1",
+    ],
+)
+def test_a_small_value_that_is_endless_to_walk_through_is_not_walked_through(expression: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate(expression)
+    assert time.process_time() - begun < 30
+
+
+def test_a_set_of_many_objects_is_not_compared_pair_by_pair() -> None:
+    one = SetList([{"name": str(number)} for number in range(20_000)])
+    other = SetList(reversed(one))
+    begun = time.process_time()
+    program = compile("x == y && x + y == y", ENV.extend(variables={"y": DYN}))
+    assert program.evaluate({"x": one, "y": other}) is True
+    assert time.process_time() - begun < 10
+
+
+def test_a_call_that_would_cost_more_than_is_left_does_not_begin() -> None:
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate("sets.equivalent(x, x)", [{"n": number} for number in range(100_000)])
+    assert time.process_time() - begun < 1
+
+
+LONG = "x.all(a, x.all(b, x.all(c, a + b + c >= 0)))"
+
+
+def test_an_evaluation_that_is_no_longer_wanted_ends() -> None:
+    asked = []
+
+    def interrupted() -> bool:
+        asked.append(True)
+        return len(asked) == 3
+
+    with pytest.raises(Interrupted, match="operation interrupted") as ended:
+        compile(LONG, ENV).evaluate({"x": list(range(100))}, interrupted=interrupted)
+    assert len(asked) == 3
+    assert ended.value.cost <= 3 * (CHECK_EVERY + 100)
+
+
+def test_an_interruption_is_not_absorbed() -> None:
+    with pytest.raises(Interrupted):
+        compile(f"{LONG} || true", ENV).evaluate({"x": list(range(100))}, interrupted=lambda: True)
+
+
+def test_an_evaluation_that_may_be_interrupted_has_the_same_result_and_cost() -> None:
+    program = compile("x.all(a, x.exists(b, a == b))", ENV)
+    variables = {"x": list(range(150))}
+    alone = program.evaluate_with_cost(variables)
+    assert program.evaluate_with_cost(variables, interrupted=lambda: False) == alone
+    with pytest.raises(CostLimitExceeded):
+        program.evaluate(variables, cost_limit=alone[1] - 1, interrupted=lambda: False)
+
+
+def test_a_long_call_asks_before_it_begins() -> None:
+    program = compile("x.matches('[a-c]+d')", ENV)
+    assert program.evaluate({"x": "abc" * 10}, interrupted=lambda: True) is False
+    with pytest.raises(Interrupted):
+        program.evaluate({"x": "abc" * 100_000}, interrupted=lambda: True)
 
 
 def test_sets_of_many_texts_are_compared_by_hash() -> None:

@@ -6,11 +6,21 @@ __all__ = [
     "CostLimitExceeded",
     "Environment",
     "EvaluationError",
+    "EvaluationStopped",
+    "Interrupted",
     "Issue",
     "Program",
     "compile",
 ]
 
 from .environment import Environment
-from .errors import CelError, CompileError, CostLimitExceeded, EvaluationError, Issue
+from .errors import (
+    CelError,
+    CompileError,
+    CostLimitExceeded,
+    EvaluationError,
+    EvaluationStopped,
+    Interrupted,
+    Issue,
+)
 from .program import Program, compile  # noqa: A004

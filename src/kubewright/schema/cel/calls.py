@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from . import ops
 from .constants import constant_of, is_constant
-from .costs import ceil_tenth, size_of
+from .costs import SLOW, ceil_tenth, size_of
 from .dispatch import Dispatch
 from .nodes import Call, Ident, ListNode, Literal, Node
 from .pyast import assign, binary, call, compare, const, if_, load
@@ -248,9 +248,11 @@ def _general(gen: Generator, node: Call) -> ast.expr:
         return call(name, *values)
     args = [gen.keep(value) for value in values]
     result = gen.name()
-    gen.block.statements.append(assign(result, call(name, *args)))
     cost_name = f"c_{overload.id}".replace(".", "_").replace("@", "_")
     gen.globals[cost_name] = cost
+    if overload.id in SLOW:
+        _ask_first(gen, call(cost_name, ast.Tuple(args, ast.Load()), const(None)))
+    gen.block.statements.append(assign(result, call(name, *args)))
     gen.charge_call(call(cost_name, ast.Tuple(args, ast.Load()), load(result)))
     return load(result)
 
@@ -259,7 +261,15 @@ def _dispatched(gen: Generator, node: Call, values: list[ast.expr]) -> ast.expr:
     name, result, cost = gen.name("d"), gen.name(), gen.name("c")
     overloads = [each for each in gen.env.functions[node.function].overloads if each.id in node.overloads]
     gen.globals[name] = Dispatch(node.function, overloads, gen.costs)
+    if any(each.id in SLOW for each in overloads):
+        values = [gen.keep(value) for value in values]
+        _ask_first(gen, call(ast.Attribute(load(name), "price", ast.Load()), *values))
     pair = ast.Tuple([ast.Name(result, ast.Store()), ast.Name(cost, ast.Store())], ast.Store())
     gen.block.statements.append(ast.Assign([pair], call(name, *values)))
     gen.charge_call(load(cost))
     return load(result)
+
+
+def _ask_first(gen: Generator, cost: ast.expr) -> None:
+    """Stops before a call that would go beyond the limit; of what was spent before it, some is not charged yet."""
+    gen.block.statements.append(gen.checkpoint(binary(load("cost"), ast.Add(), gen.keep(cost))))

@@ -1,11 +1,13 @@
 """A checked tree to a Python function.
 
-The function has the shape `program(variables, limit) -> (result, cost)`. Expressions become Python expressions where
-Python means the same, and statements where errors are absorbed or a branch has a cost of its own:
+The function has the shape `program(variables, limit, more) -> (result, cost)`. Expressions become Python expressions
+where Python means the same, and statements where errors are absorbed or a branch has a cost of its own:
 
 - `&&`, `||`: one `try` for each term; the first error is raised only if no term decides.
 - costs: what a straight piece of code costs is added up here and charged by one statement; only calls whose cost
-  depends on sizes, and loops, compute at run time. The limit is checked in loops and at the end.
+  depends on sizes, and loops, compute at run time. The limit is checked in loops, before calls that may take long, and
+  at the end: beyond it, `more(cost)` gives the next limit or raises. So an evaluation that can be interrupted has the
+  same code as one that cannot.
 - Python allows 20 nested loops and `try` blocks; before that a nested function takes over.
 
 Constant literals are evaluated once, here, and cost nothing, as on the server.
@@ -14,7 +16,7 @@ Constant literals are evaluated once, here, and cost nothing, as on the server.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .constants import constant_of, is_constant
@@ -25,14 +27,13 @@ from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, 
 from .pyast import assign, call, compare, const, if_, load, locate, raise_, store, try_
 from .runtime import GLOBALS, final
 
-__all__ = ["Generator", "generate"]
+__all__ = ["Generator", "Run", "generate"]
 
 MAX_BLOCKS: Final = 12
+Run = Callable[[Mapping[str, Any], int, Callable[[int], int]], tuple[Any, int]]
 
 
-def generate(
-    node: Node, env: Environment, costs: dict[str, RuntimeCost]
-) -> Callable[[dict[str, Any], int], tuple[Any, int]]:
+def generate(node: Node, env: Environment, costs: dict[str, RuntimeCost]) -> Run:
     """The function of a checked tree. Raises EvaluationError where a constant part of it has no value."""
     return Generator(env, costs).program(node)
 
@@ -66,7 +67,7 @@ class Generator:
 
     # -- the function -------------------------------------------------------------------------------------------------
 
-    def program(self, node: Node) -> Callable[[dict[str, Any], int], tuple[Any, int]]:
+    def program(self, node: Node) -> Run:
         result = self.expr(node)
         self.block.statements.append(assign("result", result))
         body = self.block.close()
@@ -74,12 +75,12 @@ class Generator:
             assign(local, ast.Subscript(load("variables"), const(name), ast.Load()))
             for name, local in self.variables.items()
         ]
-        check = if_(compare(load("cost"), ast.Gt(), load("limit")), [raise_(call("CostLimitExceeded"))])
+        check = self.checkpoint(load("cost"))
         done = ast.Return(ast.Tuple([load("result"), load("cost")], ast.Load()))
         handler = ast.ExceptHandler(load("Exception"), "error", [raise_(call("final", load("error"), load("cost")))])
         function = ast.FunctionDef(
             name="program",
-            args=_arguments("variables", "limit"),
+            args=_arguments("variables", "limit", "more"),
             body=[assign("cost", const(0)), ast.Try([*loads, *body, check, done], [handler], [], [])],
             decorator_list=[],
             **_type_params(),
@@ -88,7 +89,7 @@ class Generator:
         locate(module)
         self.globals["final"] = final
         exec(compile(module, "<cel>", "exec"), self.globals)  # noqa: S102 - made of nodes; no text of users is in it
-        made: Callable[[dict[str, Any], int], tuple[Any, int]] = self.globals["program"]
+        made: Run = self.globals["program"]
         return made
 
     def name(self, prefix: str = "t") -> str:
@@ -102,6 +103,10 @@ class Generator:
         """The cost of a call that depends on its operands: 1 at once, which also a failing one costs, then the rest."""
         self.charge(1)
         self.charge_by(ast.BinOp(cost, ast.Sub(), const(1)))
+
+    def checkpoint(self, cost: ast.expr) -> ast.stmt:
+        """Asks whether the evaluation may go on where `cost` is over the limit."""
+        return if_(compare(cost, ast.Gt(), load("limit")), [assign("limit", call("more", cost))])
 
     def charge_by(self, cost: ast.expr) -> None:
         self.block.statements.append(ast.AugAssign(store("cost"), ast.Add(), cost))
@@ -143,7 +148,11 @@ class Generator:
         name = self.name("f")
         self.block.statements.append(
             ast.FunctionDef(
-                name=name, args=_arguments(), body=[ast.Nonlocal(["cost"]), *body], decorator_list=[], **_type_params()
+                name=name,
+                args=_arguments(),
+                body=[ast.Nonlocal(["cost", "limit"]), *body],
+                decorator_list=[],
+                **_type_params(),
             )
         )
         return self.keep(call(name))
@@ -151,6 +160,7 @@ class Generator:
     def values(self, nodes: list[Node]) -> list[ast.expr]:
         """Several values, evaluated from left to right."""
         found: list[ast.expr] = []
+        kept = 0
         for node in nodes:
             before = len(self.block.statements)
             value = self.expr(node)
@@ -158,7 +168,8 @@ class Generator:
                 # What stands before was not evaluated yet, but has to be before these statements.
                 late = self.block.statements[before:]
                 del self.block.statements[before:]
-                found = [self.keep(each) for each in found]
+                found[kept:] = [self.keep(each) for each in found[kept:]]
+                kept = len(found)
                 self.block.statements.extend(late)
             found.append(value)
         return found

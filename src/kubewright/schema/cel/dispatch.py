@@ -46,12 +46,20 @@ class Dispatch:
         self.overloads = tuple((each, costs.get(each.id)) for each in overloads)
         self._known: dict[tuple[type, ...], tuple[Callable[..., Any], RuntimeCost | None]] = {}
 
-    def __call__(self, *args: Any) -> tuple[Any, int]:
+    def price(self, *args: Any) -> int:
+        """What the call will cost; only where that does not depend on its result."""
+        _, cost = self._chosen(args)
+        return 1 if cost is None else cost(args, None)
+
+    def _chosen(self, args: tuple[Any, ...]) -> tuple[Callable[..., Any], RuntimeCost | None]:
         kinds = tuple(arg.__class__ for arg in args)
         known = self._known.get(kinds)
         if known is None:
             known = self._known[kinds] = self._find(args)
-        run, cost = known
+        return known
+
+    def __call__(self, *args: Any) -> tuple[Any, int]:
+        run, cost = self._chosen(args)
         result = run(*args)
         return result, 1 if cost is None else cost(args, result)
 

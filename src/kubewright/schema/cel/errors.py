@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["MAX_ISSUES", "CelError", "CompileError", "CostLimitExceeded", "EvaluationError", "Issue", "Problems"]
+__all__ = [
+    "MAX_ISSUES", "CelError", "CompileError", "CostLimitExceeded", "EvaluationError", "EvaluationStopped",
+    "Interrupted", "Issue", "Problems",
+]  # fmt: skip
 
 MAX_ISSUES: Final = 100
 MAX_SNIPPET: Final = 16_384
@@ -58,11 +61,22 @@ class EvaluationError(CelError):
     cost: int = 0
 
 
-class CostLimitExceeded(EvaluationError):
-    """The evaluation was ended because it cost more than its limit. Nothing absorbs this error."""
+class EvaluationStopped(EvaluationError):
+    """The evaluation was ended before it had a result. No operator or macro absorbs this error."""
+
+
+class CostLimitExceeded(EvaluationStopped):
+    """It cost more than its limit, or was about to."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
+
+
+class Interrupted(EvaluationStopped):
+    """Whoever asked for it no longer wants the result."""
+
+    def __init__(self) -> None:
+        super().__init__("operation interrupted")
 
 
 def _display(issue: Issue, lines: list[str]) -> str:

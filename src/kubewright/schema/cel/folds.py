@@ -67,8 +67,7 @@ def _loop(gen: Generator, node: Fold, items: ast.expr, body: Callable[[], None])
 
     def make() -> None:
         body()
-        over = compare(load("cost"), ast.Gt(), load("limit"))
-        gen.block.statements.append(if_(over, [raise_(call("CostLimitExceeded"))]))
+        gen.block.statements.append(gen.checkpoint(load("cost")))
 
     gen.scopes.append(scope)
     statements = gen.inside(make, nested=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .convert import double_text, to_string
+from .effort import check_effort
 from .errors import EvaluationError
 from .ops import type_name
 from .values import Duration, Timestamp, TypeValue, UInt, decode_key
@@ -91,6 +92,11 @@ def format_string(template: str, args: list[Any]) -> str:
 
 
 def _string(value: Any, _: int = -1) -> str:
+    check_effort(value)
+    return _text(value)
+
+
+def _text(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_inside, value))}]"
     if isinstance(value, dict):
@@ -126,7 +132,7 @@ def _inside(value: Any) -> str:
         if math.isnan(value) or math.isinf(value):
             return f'"{double_text(value)}"'
         return f"{value:.6f}"
-    return _string(value)
+    return _text(value)
 
 
 def _go_quote(text: str) -> str:

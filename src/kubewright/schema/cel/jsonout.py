@@ -6,13 +6,23 @@ import base64
 from typing import Any
 
 from .convert import double_text, to_string
+from .effort import check_effort
 from .values import Duration, Optional, Timestamp, TypeValue, decode_key
 
 __all__ = ["to_json"]
 
 
 def to_json(value: Any) -> Any:
-    """JSON data of a value: instants and durations as text, bytes as base64, an empty optional as null."""
+    """JSON data of a value: instants and durations as text, bytes as base64, an empty optional as null.
+
+    Raises:
+        CostLimitExceeded: the value has too many entries to be written.
+    """
+    check_effort(value)
+    return _json(value)
+
+
+def _json(value: Any) -> Any:
     match value:
         case None | bool() | str():
             return value
@@ -25,13 +35,13 @@ def to_json(value: Any) -> Any:
         case Timestamp() | Duration():
             return to_string(value)
         case Optional():
-            return to_json(value.value) if value.present else None
+            return _json(value.value) if value.present else None
         case TypeValue():
             return value.name
         case list():
-            return [to_json(each) for each in value]
+            return [_json(each) for each in value]
         case dict():
-            return {_key(key): to_json(each) for key, each in value.items()}
+            return {_key(key): _json(each) for key, each in value.items()}
     for attribute in ("text", "address", "quantity", "name"):
         if hasattr(value, attribute):
             return str(getattr(value, attribute))

@@ -7,9 +7,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 from .. import re2
+from .equality import equals
 from .errors import EvaluationError
 from .lists import COMPARABLE
-from .ops import add, compare, equals
+from .ops import add, compare
+from .regexes import find, find_all, search
 from .signatures import Library
 from .values import Duration, UInt
 
@@ -22,7 +24,7 @@ _ZERO: Final[dict[str, Any]] = {"int": 0, "uint": UInt(0), "double": 0.0, "durat
 
 
 def _extreme(name: str, worse: int) -> Callable[[list[Any]], Any]:
-    def find(items: list[Any]) -> Any:
+    def extreme(items: list[Any]) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         best = items[0]
@@ -31,7 +33,7 @@ def _extreme(name: str, worse: int) -> Callable[[list[Any]], Any]:
                 best = item
         return best
 
-    return find
+    return extreme
 
 
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
@@ -91,11 +93,11 @@ def _prepared(pattern: str) -> re2.Regex:
 
 
 def _find(text: str, pattern: str) -> str:
-    return _compile(pattern).find(text) or ""
+    return find(_compile(pattern), text)
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    return _compile(pattern).find_all(text, limit)
+    return find_all(_compile(pattern), text, limit)
 
 
 REGEX.add("string_find_string", ".find (string, string) -> string", _find)
@@ -105,17 +107,17 @@ REGEX.add("string_find_all_string_int", ".findAll (string, string, int) -> list(
 
 def _prepare_find(pattern: str) -> Callable[..., str]:
     regex = _prepared(pattern)
-    return lambda text, _: regex.find(text) or ""
+    return lambda text, _: find(regex, text)
 
 
 def _prepare_find_all(pattern: str) -> Callable[..., list[str]]:
     regex = _prepared(pattern)
-    return lambda text, _, limit=-1: regex.find_all(text, limit)
+    return lambda text, _, limit=-1: find_all(regex, text, limit)
 
 
 def _prepare_matches(pattern: str) -> Callable[..., bool]:
-    search = _prepared(pattern).search
-    return lambda text, _: search(text)
+    regex = _prepared(pattern)
+    return lambda text, _: search(regex, text)
 
 
 #: What turns literal patterns into functions once, when a program is made.

@@ -14,6 +14,7 @@ from typing import Any, Final
 from .. import re2
 from .clock import parse_duration, parse_timestamp
 from .costs import RuntimeCost, ceil_tenth, regex_cost, size_of
+from .effort import check_effort
 from .environment import Environment
 from .k8s_authz import AUTHZ, AUTHZ_SELECTORS
 from .k8s_formats import FORMAT
@@ -47,6 +48,7 @@ def _traversal(value: Any) -> int:
 
 
 def _target(args: tuple[Any, ...], _: Any) -> int:
+    check_effort(args[0])
     return _traversal(args[0])
 
 

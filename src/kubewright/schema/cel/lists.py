@@ -6,8 +6,9 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from .costs import CREATE_LIST, RuntimeCost, size_of
+from .equality import all_in_list, any_in_list, distinct
 from .errors import CostLimitExceeded, EvaluationError
-from .ops import all_in_list, compare, in_list, type_name
+from .ops import check_size, compare, type_name
 from .runtime import insert
 from .signatures import Library
 from .values import decode_key
@@ -38,6 +39,7 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
         raise EvaluationError("level must be non-negative")
     found = list(items)
     while depth and any(isinstance(item, list) for item in found):
+        check_size(8 * sum(len(item) if isinstance(item, list) else 1 for item in found))
         found = [inner for item in found for inner in (item if isinstance(item, list) else (item,))]
         depth -= 1
     return found
@@ -72,23 +74,6 @@ def _range(count: int) -> list[int]:
     return list(range(count))
 
 
-def _distinct(items: list[Any]) -> list[Any]:
-    found: list[Any] = []
-    seen: set[Any] = set()
-    for item in items:
-        if item.__class__ in (str, int):
-            # The same answer as comparing with all, without its square.
-            if item in seen:
-                continue
-            seen.add(item)
-            if item.__class__ is int and in_list(item, [each for each in found if each.__class__ is not int]):
-                continue
-            found.append(item)
-        elif not in_list(item, found):
-            found.append(item)
-    return found
-
-
 LISTS.add_all(
     (
         ("list_slice", ".slice (list(T), int, int) -> list(T)", _slice),
@@ -96,7 +81,7 @@ LISTS.add_all(
         ("list_flatten_int", ".flatten (list(dyn), int) -> list(dyn)", _flatten),
         ("lists_range", "lists.range (int) -> list(int)", _range),
         ("list_reverse", ".reverse (list(T)) -> list(T)", lambda items: list(reversed(items))),
-        ("list_distinct", ".distinct (list(T)) -> list(T)", _distinct),
+        ("list_distinct", ".distinct (list(T)) -> list(T)", distinct),
     )
 )
 for _type in COMPARABLE:
@@ -121,7 +106,7 @@ SETS.add_all(
         (
             "list_sets_intersects_list",
             "sets.intersects (list(T), list(T)) -> bool",
-            lambda one, other: any(in_list(item, other) for item in one),
+            any_in_list,
         ),
     )
 )

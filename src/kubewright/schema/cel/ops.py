@@ -1,7 +1,7 @@
 """Operators at run time, for operands whose types are only known then, and checked 64-bit arithmetic.
 
 Generated code uses Python's own operators where types are known and Python means the same. What is here is the rest:
-equality over all types, ordering, `in`, indexing, field selection, overflow.
+ordering, indexing, field selection, overflow. Equality is in `equality`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from .equality import equals, in_list, merge_sets
 from .errors import CostLimitExceeded, EvaluationError
 from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, UInt, encode_key
 
 __all__ = [
-    "add", "all_in_list", "boolean", "check_size", "compare", "divide", "equals", "has_field", "in_list", "in_map",
+    "add", "boolean", "check_size", "compare", "divide", "equals", "has_field", "in_list", "in_map",
     "index", "index_list", "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select",
     "subtract", "type_name", "uint64",
 ]  # fmt: skip
@@ -22,7 +23,6 @@ __all__ = [
 MAX_SIZE: Final = 64 * 1024 * 1024
 _NUMBERS: Final = frozenset({int, float, UInt})
 _ORDERED: Final = frozenset({str, bytes, bool, Timestamp, Duration})
-_ATOMS: Final = frozenset({int, float, UInt, str, bytes, bool, Timestamp, Duration, type(None), TypeValue})
 _NAMES: Final[dict[type, str]] = {
     bool: "bool", int: "int", UInt: "uint", float: "double", str: "string", bytes: "bytes", type(None): "null_type",
     list: "list", SetList: "list", MapList: "list", dict: "map", Timestamp: "google.protobuf.Timestamp",
@@ -44,57 +44,6 @@ def boolean(value: Any) -> bool:
     if value.__class__ is not bool:
         raise no_overload()
     return bool(value)
-
-
-# -- equality ---------------------------------------------------------------------------------------------------------
-
-
-def equals(one: Any, other: Any) -> bool:
-    """CEL's `==`: numbers compare by value across types, other types differ from one another."""
-    kind, other_kind = one.__class__, other.__class__
-    if kind in _ATOMS:
-        if kind is other_kind:
-            return bool(one == other)
-        if kind not in _NUMBERS or other_kind not in _NUMBERS:
-            return False
-        if kind is float or other_kind is float:
-            return float(one) == float(other)
-        return bool(one == other)
-    if isinstance(one, list):
-        return isinstance(other, list) and _lists_equal(one, other)
-    if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other):
-            return False
-        return all(key in other and equals(value, other[key]) for key, value in one.items())
-    if kind is Optional:
-        if other_kind is not Optional or one.present != other.present:
-            return False
-        return not one.present or equals(one.value, other.value)
-    return kind is other_kind and bool(one == other)
-
-
-def _lists_equal(one: list[Any], other: list[Any]) -> bool:
-    if len(one) != len(other):
-        return False
-    if one.__class__ is SetList:
-        return all(in_list(item, other) for item in one) and all(in_list(item, one) for item in other)
-    if isinstance(one, MapList):
-        theirs = {repr(one.key_of(item)): item for item in other}
-        return all((key := repr(one.key_of(item))) in theirs and equals(item, theirs[key]) for item in one)
-    return all(map(equals, one, other))
-
-
-def all_in_list(values: list[Any], items: list[Any]) -> bool:
-    """Whether a list has all of some values; by hash where they are texts or integers, by comparing otherwise."""
-    if all(each.__class__ is str for each in values) or all(each.__class__ is int for each in values):
-        known = {each for each in items if each.__class__ is str or each.__class__ is int}
-        rest = [each for each in items if each.__class__ is not str and each.__class__ is not int]
-        return all(each in known or in_list(each, rest) for each in values)
-    return all(in_list(each, items) for each in values)
-
-
-def in_list(value: Any, items: list[Any]) -> bool:
-    return any(equals(item, value) for item in items)
 
 
 def in_map(key: Any, entries: dict[Any, Any]) -> bool:
@@ -195,7 +144,7 @@ def check_size(size: int) -> None:
 def add_lists(one: list[Any], other: list[Any]) -> list[Any]:
     check_size((len(one) + len(other)) * 8)
     if one.__class__ is SetList:
-        return SetList([*one, *(item for item in other if not in_list(item, one))])
+        return merge_sets(one, other)
     if isinstance(one, MapList):
         found = list(one)
         places = {repr(one.key_of(item)): place for place, item in enumerate(found)}

@@ -1,7 +1,7 @@
 """Expressions to programs: parse, check, generate. The public face of the core.
 
-A `Program` is immutable and may be evaluated from several threads at once. An expression nested so deep that Python's
-stack ends is compiled on the stack of a new thread, and refused if that ends too.
+An expression nested so deep that Python's stack ends is compiled on the stack of a new thread, and refused if that
+ends too.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from .checker import check
-from .codegen import generate
+from .codegen import Run, generate
 from .environment import Environment
-from .errors import CompileError, EvaluationError, Problems
+from .errors import CompileError, CostLimitExceeded, EvaluationError, Interrupted, Problems
 from .nodes import Node
 from .parser import MAX_DEPTH, parse
 from .types import Type
 
-__all__ = ["NO_LIMIT", "Program", "ProgramError", "compile", "parse_and_check"]
+__all__ = ["CHECK_EVERY", "NO_LIMIT", "Program", "ProgramError", "compile", "parse_and_check"]
 
 NO_LIMIT: Final = 2**63
+#: How much may be spent before it is asked again whether the result is still wanted: a few milliseconds.
+CHECK_EVERY: Final = 5_000
 T = TypeVar("T")
 
 
@@ -38,7 +40,19 @@ class ProgramError(CompileError):
 
 
 class Program:
-    """A compiled expression.
+    """A compiled expression. Immutable.
+
+    Guarantees:
+        P1: it may be evaluated from several threads at once.
+        P2: an evaluation ends. One with a `cost_limit` ends soon after that is spent; a single call (a pattern on a
+            long text, a set against a set) that would cost more than is left does not begin.
+        P3: it changes nothing: neither the variables nor anything else.
+
+    Cancellation: `interrupted` is asked in loops and before long calls, at least once per `CHECK_EVERY` units of cost.
+    When it says True the evaluation ends with `Interrupted`, and neither `||` nor a macro absorbs that. Give it an
+    event's `is_set`, or a comparison of a clock with a deadline.
+
+    Caveats: a single call is not interrupted; with Kubernetes' limit of 1,000,000 one takes some seconds at worst.
 
     Attributes:
         source: the expression.
@@ -48,35 +62,73 @@ class Program:
 
     __slots__ = ("_run", "node", "source", "type")
 
-    def __init__(self, source: str, node: Node, run: Callable[[Any, int], tuple[Any, int]]) -> None:
+    def __init__(self, source: str, node: Node, run: Run) -> None:
         self.source = source
         self.node = node
         self.type: Type = node.type
         self._run = run
 
-    def evaluate(self, variables: Mapping[str, Any] | None = None, *, cost_limit: int = NO_LIMIT) -> Any:
+    def evaluate(
+        self,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        cost_limit: int = NO_LIMIT,
+        interrupted: Callable[[], bool] | None = None,
+    ) -> Any:
         """The value for these variables. See `values` for which Python values stand for which types.
 
+        Args:
+            cost_limit: what it may cost at most, in the server's units.
+            interrupted: whether the result is no longer wanted; asked now and then.
+
         Raises:
-            EvaluationError: there is none; CostLimitExceeded when it cost more than `cost_limit`.
+            EvaluationError: there is none; CostLimitExceeded and Interrupted when it was stopped.
         """
-        return self.evaluate_with_cost(variables, cost_limit=cost_limit)[0]
+        return self.evaluate_with_cost(variables, cost_limit=cost_limit, interrupted=interrupted)[0]
 
     def evaluate_with_cost(
-        self, variables: Mapping[str, Any] | None = None, *, cost_limit: int = NO_LIMIT
+        self,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        cost_limit: int = NO_LIMIT,
+        interrupted: Callable[[], bool] | None = None,
     ) -> tuple[Any, int]:
         """The value, and what it cost in the server's units.
 
         Raises:
             EvaluationError: as `evaluate`; its `cost` is what was spent.
         """
+        given = {} if variables is None else variables
         try:
-            return self._run({} if variables is None else variables, cost_limit)
+            if interrupted is None:
+                return self._run(given, cost_limit, _exceeded)
+            return self._run(given, min(cost_limit, CHECK_EVERY), _Checkpoints(cost_limit, interrupted))
         except RecursionError:
             raise EvaluationError("the values nest too deeply") from None
 
     def __repr__(self) -> str:
         return f"Program({self.source!r})"
+
+
+def _exceeded(cost: int) -> int:
+    raise CostLimitExceeded
+
+
+class _Checkpoints:
+    """The limits of an evaluation that can be interrupted: the next checkpoint, until the last one is passed."""
+
+    __slots__ = ("_interrupted", "_limit")
+
+    def __init__(self, limit: int, interrupted: Callable[[], bool]) -> None:
+        self._limit = limit
+        self._interrupted = interrupted
+
+    def __call__(self, cost: int) -> int:
+        if cost > self._limit:
+            raise CostLimitExceeded
+        if self._interrupted():
+            raise Interrupted
+        return min(self._limit, cost + CHECK_EVERY)
 
 
 def parse_and_check(source: str, env: Environment) -> Node:

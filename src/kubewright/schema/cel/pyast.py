@@ -61,7 +61,7 @@ def raise_(error: ast.expr) -> ast.stmt:
 
 
 def try_(body: list[ast.stmt], name: str, handler: list[ast.stmt]) -> ast.stmt:
-    """`body`, and `handler` with the error as `name`; the end of the cost budget passes through."""
-    fatal = ast.ExceptHandler(load("CostLimitExceeded"), None, [ast.Raise(None, None)])
+    """`body`, and `handler` with the error as `name`; what stops the whole evaluation passes through."""
+    fatal = ast.ExceptHandler(load("EvaluationStopped"), None, [ast.Raise(None, None)])
     caught = ast.ExceptHandler(load("ERRORS"), name, handler)
     return ast.Try(body or [ast.Pass()], [fatal, caught], [], [])

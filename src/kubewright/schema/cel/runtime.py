@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from . import ops
-from .errors import CostLimitExceeded, EvaluationError
+from .errors import EvaluationError, EvaluationStopped
 from .values import Optional, decode_key, encode_key
 
 __all__ = ["ERRORS", "GLOBALS", "final", "insert"]
@@ -51,7 +51,7 @@ def _pairs(value: Any) -> Any:
 
 GLOBALS: Final[dict[str, Any]] = {
     "ERRORS": ERRORS,
-    "CostLimitExceeded": CostLimitExceeded,
+    "EvaluationStopped": EvaluationStopped,
     "Optional": Optional,
     "boolean": ops.boolean,
     "put": _put,
