@@ -196,6 +196,10 @@ class Tagged(Model, tag="t"):
     a: int = 0
 
 
+class Untagged(Model):
+    a: int = 0
+
+
 class Row(msgspec.Struct, array_like=True):
     a: int
 
@@ -206,7 +210,7 @@ class Row(msgspec.Struct, array_like=True):
         (Recursive, "children[]: the type contains itself (Recursive -> Recursive), which a structural schema cannot "
          "say; cut it with Annotated[..., Schemaless()], refer to others by name, or flatten it into a list"),
         (Even, "even: the type contains itself (Even -> Odd -> Even)"),
-        (Tagged, "Tagged is tagged, which has no structural schema; declare a plain Model"),
+        (Tagged | Untagged, "Tagged | Untagged are not told apart by one field; give every class of the union a text"),
         (Row, "Row is array_like, which has no structural schema; declare a plain Model"),
     ],
 )  # fmt: skip

@@ -23,6 +23,7 @@ import copy
 import sys
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import (
     Annotated,
     Any,
@@ -39,6 +40,9 @@ from typing import (
 import msgspec
 from msgspec import UNSET, StructMeta, UnsetType, field
 from typing_extensions import TypeAliasType
+
+from . import pydantics
+from .pydantics import is_pydantic
 
 __all__ = [
     "Always",
@@ -77,6 +81,8 @@ class WireType(Protocol):
 def decode_hook(wanted: type, value: Any) -> Any:
     """msgspec's `dec_hook` for every decoder of Models."""
     from_wire = getattr(wanted, "from_wire", None)
+    if from_wire is None and is_pydantic(wanted):
+        return pydantics.from_wire(wanted, value)
     if from_wire is None:
         raise NotImplementedError(f"{wanted!r} is not a type that a Model can hold")
     return from_wire(value)
@@ -85,6 +91,8 @@ def decode_hook(wanted: type, value: Any) -> Any:
 def encode_hook(value: Any) -> Any:
     """msgspec's `enc_hook` for every encoder of Models."""
     to_wire = getattr(value, "to_wire", None)
+    if to_wire is None and is_pydantic(type(value)):
+        return pydantics.to_wire(value)
     if to_wire is None:
         raise NotImplementedError(f"{type(value).__name__} is not a type that a Model can hold")
     return to_wire()
@@ -167,6 +175,19 @@ class Model(msgspec.Struct, metaclass=ModelMeta):
 
     Declare a wire name that camelCase does not give with `x: str = field(name="clusterIP")`.
     """
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """A Model may be a field of a pydantic model."""
+        return pydantics.core_schema_of(cls, partial(_read, cls), _write)
+
+
+def _read(cls: Any, value: Any) -> Any:
+    return msgspec.convert(value, cls, dec_hook=decode_hook)
+
+
+def _write(value: Any) -> Any:
+    return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
 
 
 # -- what is known of a model's fields --------------------------------------------------------------------------------

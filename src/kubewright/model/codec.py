@@ -29,6 +29,7 @@ from .base import (
 )
 from .lenient import fit
 from .meta import ObjectMeta
+from .pydantics import is_pydantic
 from .resource import Object, info_of
 from .unstructured import Unstructured
 
@@ -130,7 +131,8 @@ def _make_parts(cls: type[Object]) -> tuple[_Part, ...]:
     parts: list[_Part] = []
     for each in model_fields(cls):
         can_be_absent = each.default is UNSET and UnsetType in get_args(plain_type(each.type, unions=False)[0])
-        is_model = isinstance(plain_type(each.type)[0], msgspec.StructMeta)
+        plain = plain_type(each.type)[0]
+        is_model = isinstance(plain, msgspec.StructMeta) or is_pydantic(plain)
         parts.append(
             _Part(
                 each.name,

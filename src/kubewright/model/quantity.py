@@ -26,6 +26,8 @@ from decimal import Context, Decimal
 from functools import lru_cache, total_ordering
 from typing import Any, Final, Literal, final
 
+from .pydantics import core_schema_of
+
 __all__ = ["Quantity", "QuantityFamily"]
 
 QuantityFamily = Literal["decimal", "binary", "exponent"]
@@ -168,6 +170,10 @@ class Quantity:
             made._wire = value
             return made
         raise TypeError(f"quantity {value!r}: is neither a JSON string nor a number; {_CURE}")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return core_schema_of(cls, cls.from_wire, cls.to_wire)
 
     def to_wire(self) -> str | int | float:
         """What was read, unchanged; the canonical text of a computed one."""

@@ -11,7 +11,7 @@ columns are carried here as plain data and turned into a CRD by `kubewright.sche
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
 
@@ -21,6 +21,7 @@ from typing_extensions import TypeVar
 from .base import UNSET, Model, field, model_fields
 from .gvk import GroupVersionKind, GroupVersionResource, Key, join_api_version
 from .meta import ObjectMeta
+from .pydantics import PydanticModel, complaints, is_pydantic
 
 __all__ = ["Column", "Object", "Resource", "ResourceInfo", "ScaleInfo", "pluralize", "resource"]
 
@@ -67,6 +68,10 @@ class ResourceInfo(msgspec.Struct, frozen=True, dict=True):
     storage: bool = True
     deprecated: bool = False
     deprecation_warning: str | None = None
+    selectable_fields: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+    in_crd: bool = True
 
     @property
     def api_version(self) -> str:
@@ -125,15 +130,15 @@ def _no_such_field(cls: type, name: str, fields: Sequence[str]) -> str:
     return f"{cls.__name__} has no field {name!r}{hint}"
 
 
-SpecT = TypeVar("SpecT", bound=Model)
-StatusT = TypeVar("StatusT", bound="Model | None", default=None)
+SpecT = TypeVar("SpecT", bound="Model | PydanticModel")
+StatusT = TypeVar("StatusT", bound="Model | PydanticModel | None", default=None)
 
 
 class Resource(Object, Generic[SpecT, StatusT], dict=True):
     """A custom resource: `class Web(Resource[WebSpec, WebStatus])`.
 
     `spec` is given to the constructor. `status` starts as `WebStatus()`: every field of a status Model needs a default.
-    A resource without a status is `Resource[WebSpec]`.
+    A resource without a status is `Resource[WebSpec]`. Both may be pydantic models.
     """
 
     if TYPE_CHECKING:
@@ -152,12 +157,13 @@ class Resource(Object, Generic[SpecT, StatusT], dict=True):
 
 def _empty(cls: type[Object], name: str) -> Any:
     declared = _part_types(cls)[name]
-    if not isinstance(declared, type) or not issubclass(declared, Model):
+    if not isinstance(declared, type) or not (issubclass(declared, Model) or is_pydantic(declared)):
         return None
     try:
         return declared()
-    except TypeError as error:
-        rule = f"{cls.__name__}.{name}: missing, and {declared.__name__}() cannot be made without arguments ({error})"
+    except (TypeError, ValueError) as error:
+        reason = complaints(error)
+        rule = f"{cls.__name__}.{name}: missing, and {declared.__name__}() cannot be made without arguments ({reason})"
         if name == "status":
             raise TypeError(f"{rule}; give every field of a status a default") from None
         raise TypeError(f"{rule}; pass {name}=") from None
@@ -201,6 +207,10 @@ def resource(
     storage: bool = True,
     deprecated: bool = False,
     deprecation_warning: str | None = None,
+    selectable_fields: Sequence[str] = (),
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    in_crd: bool = True,
 ) -> Callable[[ClassT], ClassT]:
     """Say which kind a class is.
 
@@ -213,13 +223,24 @@ def resource(
         short_names: what kubectl takes in the place of the plural; others than the plural and the singular, which it
             takes anyway (a server refuses them, "already in use", when the CRD is changed).
         categories: names of groups of kinds, such as `all` in `kubectl get all`.
+        columns: of `kubectl get`.
         status: whether the kind has the status subresource. Unless given: True when the class has a status type.
+        scale: where the scale subresource finds its numbers.
+        served: whether a server serves this version.
+        storage: whether objects are stored in this version; True for exactly one version of a kind.
+        deprecated: whether a server warns who uses this version, with `deprecation_warning` if given.
+        selectable_fields: JSON paths of fields that field selectors may name, at most eight: `[".spec.color"]`.
+        labels: of the CRD. Those of several versions are put together, and so are annotations.
+        annotations: of the CRD.
+        in_crd: False leaves the version out of the CRD: it is known to the operator and not (or no longer) to servers.
 
     Raises:
-        TypeError: short names or categories are one text; the status cannot be made without arguments.
+        TypeError: short names, categories or selectable fields are one text; the status cannot be made without
+            arguments.
         ValueError: a short name is the plural or the singular.
     """
-    for option, given in (("short_names", short_names), ("categories", categories)):
+    texts = (("short_names", short_names), ("categories", categories), ("selectable_fields", selectable_fields))
+    for option, given in texts:
         if isinstance(given, str):
             raise TypeError(f"resource({option}={given!r}): must be a list; write {option}=[{given!r}]")
 
@@ -253,6 +274,10 @@ def resource(
                 storage=storage,
                 deprecated=deprecated,
                 deprecation_warning=deprecation_warning,
+                selectable_fields=tuple(selectable_fields),
+                labels=tuple((labels or {}).items()),
+                annotations=tuple((annotations or {}).items()),
+                in_crd=in_crd,
             ),
         )
         return cls

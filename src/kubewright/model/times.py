@@ -23,6 +23,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import total_ordering
 from typing import Any, Final, Self, final
 
+from .pydantics import core_schema_of
+
 __all__ = ["Duration", "MicroTime", "Time", "format_time", "now", "parse_time", "to_second"]
 
 Time = datetime
@@ -99,6 +101,10 @@ class MicroTime(datetime):
             raise TypeError(f"time {value!r}: is not a JSON string; write it as 2026-01-02T15:04:05.000000Z")
         return cls.of(parse_time(value))
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return core_schema_of(cls, cls.from_wire, cls.to_wire)
+
     def to_wire(self) -> str:
         """With six fractional digits, in UTC. Raises ValueError: no time zone."""
         return _in_utc(self).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
@@ -174,6 +180,10 @@ class Duration:
         if type(value) is not str:
             raise TypeError(f"duration {value!r}: is not a JSON string; {_DURATION_CURE}")
         return cls(value)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        return core_schema_of(cls, cls.from_wire, cls.to_wire)
 
     def to_wire(self) -> str:
         """What was read, unchanged; Go's form of a computed one."""

@@ -1,11 +1,16 @@
 """Types to structural schemas to CustomResourceDefinitions. No I/O but the files of `manifests`."""
 
 __all__ = [
+    "AtLeastOneOf",
+    "AtMostOneOf",
     "Default",
+    "Discriminator",
     "Doc",
     "Drift",
     "EmbeddedResource",
+    "ExactlyOneOf",
     "Example",
+    "ExternalDocs",
     "Format",
     "Immutable",
     "ListAtomic",
@@ -21,6 +26,7 @@ __all__ = [
     "Rule",
     "SchemaCause",
     "SchemaError",
+    "SchemaWarning",
     "Schemaless",
     "Title",
     "UniqueItems",
@@ -35,13 +41,18 @@ __all__ = [
 from . import manifests
 from .build import schema_of
 from .crd import crd_of, crds_of_module, kinds_of_module
-from .errors import SchemaCause, SchemaError
+from .errors import SchemaCause, SchemaError, SchemaWarning
 from .manifests import Drift, Manifest
 from .markers import (
+    AtLeastOneOf,
+    AtMostOneOf,
     Default,
+    Discriminator,
     Doc,
     EmbeddedResource,
+    ExactlyOneOf,
     Example,
+    ExternalDocs,
     Format,
     Immutable,
     ListAtomic,

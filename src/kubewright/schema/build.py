@@ -1,4 +1,4 @@
-"""Python types to structural schemas (apiextensions.k8s.io/v1 JSONSchemaProps), as dictionaries.
+r"""Python types to structural schemas (apiextensions.k8s.io/v1 JSONSchemaProps), as dictionaries.
 
 | Python | schema |
 |---|---|
@@ -9,6 +9,8 @@
 | `list[T | None]`, `dict[str, T | None]` | nullable items |
 | a Model in a Model | inlined; a recursion is refused |
 | a built-in kind as a field | its fields; apiVersion and kind optional; labels of its metadata are kept |
+| a pydantic model | as a Model, see `pydantics` |
+| `A \| B` of Models with a tag | one object, see `unions` |
 
 The walk knows types and nothing of single markers (`constraints`), scalars (`known`) or default values (`defaults`). It
 does not stop at an error: what is wrong is reported, the position becomes `broken`, and the walk goes on.
@@ -30,11 +32,14 @@ from .defaults import NOTHING, DefaultError, default_of, fill, minimal, on_the_w
 from .docs import Sources, description_of
 from .errors import Place, Problems
 from .facts import class_facts, field_facts
+from .foreign import Base64
 from .keys import constrain_keys
 from .known import KIND_DOC, VERSION_DOC, int_or_string, known_node
 from .markers import Default, Example, Immutable, ListAtomic, ListMap, ListSet, Nullable, Schemaless, class_markers
 from .node import Node, Schema, cel_name
+from .pydantics import class_markers_of, fields_of, is_pydantic, literal_tag, pydantic_node, root_type
 from .spelling import Spelled, name_of, spell_out
+from .unions import merge_arms
 
 __all__ = ["Builder", "schema_of"]
 
@@ -119,8 +124,9 @@ class Builder:
     def _core(self, spelled: Spelled, place: Place, uncorrelated: str) -> Node:
         core = spelled.core
         if spelled.arms:
-            return self._union(spelled.arms, place)
-        known = known_node(core)
+            return self._union(spelled.arms, place, uncorrelated)
+        known = self._pydantic(spelled, place) if self._open and is_pydantic(self._open[-1]) else None
+        known = known or known_node(core)
         if known is not None:
             return known
         origin = get_origin(core) or core
@@ -133,8 +139,28 @@ class Builder:
         if isinstance(core, type) and issubclass(core, enum.Enum):
             return self._enum(core, place)
         if isinstance(origin, StructMeta) and not issubclass(cast("type", origin), Unstructured):
+            if cast("Any", origin).__struct_config__.tag is not None:
+                return self._tagged((core,), place, uncorrelated)
             return self._object(core, place, uncorrelated)
+        if is_pydantic(core):
+            root = root_type(core)
+            return self._object(core, place, uncorrelated) if root is None else self.node(root, place, uncorrelated)
         return self._refuse(core, place)
+
+    def _pydantic(self, spelled: Spelled, place: Place) -> Node | None:
+        """A type that means something else in a pydantic model than it does in ours."""
+        core = spelled.core
+        if core is bytes and not any(isinstance(marker, Base64) for marker in spelled.markers):
+            rule = "bytes are text in pydantic's JSON, not base64"
+            self._problems.add(place, rule, "declare pydantic.Base64Bytes, or str")
+            return Node("broken", {})
+        found = pydantic_node(core)
+        if found is None:
+            return None
+        node, unchecked = found
+        if unchecked is not None:
+            self._problems.warn(place, f"has {unchecked}, which no server runs", "check it when reconciling")
+        return node
 
     def _refuse(self, core: Any, place: Place) -> Node:
         name = name_of(core)
@@ -147,13 +173,35 @@ class Builder:
         self._problems.add(place, f"{name} has no schema", cure)
         return Node("broken", {})
 
-    def _union(self, arms: tuple[Any, ...], place: Place) -> Node:
+    def _union(self, arms: tuple[Any, ...], place: Place, uncorrelated: str) -> Node:
         if set(arms) == {int, str}:
             return int_or_string()
+        if literal_tag(arms) or any(_tag(arm) is not None for arm in arms):
+            return self._tagged(arms, place, uncorrelated)
         shown = " | ".join(map(name_of, arms))
-        cure = "declare a Model with one optional field for each case, or Any"
+        cure = "give each class a tag (class A(Model, tag='a')), declare a Model with one optional field each, or Any"
         self._problems.add(place, f"{shown} has no structural schema: a field has one type", cure)
         return Node("broken", {})
+
+    def _tagged(self, arms: tuple[Any, ...], place: Place, uncorrelated: str) -> Node:
+        """A union of classes that a field tells apart."""
+        literal = literal_tag(arms)
+        known = [(_tag(arm), arm) for arm in arms]
+        fields = {literal} if literal else {tag[0] if tag else None for tag, _ in known}
+        if len(fields) > 1 or not all(literal or (tag and isinstance(tag[1], str)) for tag, _ in known):
+            shown = " | ".join(map(name_of, arms))
+            cure = "give every class of the union a text as tag=, and all the same tag_field="
+            self._problems.add(place, f"{shown} are not told apart by one field", cure)
+            return Node("broken", {})
+        made: list[tuple[str, Node]] = []
+        for tag, arm in known:
+            node = self._object(arm, place, uncorrelated)
+            if node.kind == "broken":
+                return node
+            value = str(tag[1]) if tag else node.schema["properties"].pop(literal)["enum"][0]
+            node.schema["required"] = [name for name in node.schema.get("required", ()) if name != literal]
+            made.append((value, node))
+        return merge_arms(str(fields.pop()), made, place, self._problems)
 
     def _schemaless(self, spelled: Spelled) -> Node:
         origin = get_origin(spelled.core) or spelled.core
@@ -218,13 +266,13 @@ class Builder:
             cure = "cut it with Annotated[..., Schemaless()], refer to others by name, or flatten it into a list"
             self._problems.add(place, f"the type contains itself ({way}), which a structural schema cannot say", cure)
             return Node("broken", {})
-        config = cast("Any", cls).__struct_config__
-        if config.tag is not None or config.array_like:
-            what = "is tagged" if config.tag is not None else "is array_like"
-            self._problems.add(place, f"{cls.__name__} {what}, which has no structural schema", "declare a plain Model")
+        theirs = is_pydantic(cls)
+        if not theirs and cast("Any", cls).__struct_config__.array_like:
+            rule = f"{cls.__name__} is array_like, which has no structural schema"
+            self._problems.add(place, rule, "declare a plain Model")
             return Node("broken", {})
         try:
-            fields = msgspec.structs.fields(core)
+            fields = fields_of(core) if theirs else msgspec.structs.fields(core)
         except NameError as error:
             cure = "define the types at the top level of a module, or import them there and not for type checking only"
             self._problems.add(self.place_of(cls), f"its annotations cannot be read ({error})", cure)
@@ -235,7 +283,8 @@ class Builder:
         finally:
             self._open.pop()
         node.uncorrelated = uncorrelated
-        constrain(node, [*class_facts(cls), *class_markers(cls)], self.place_of(cls), self._problems)
+        said = class_markers_of(cls) if theirs else ()
+        constrain(node, [*class_facts(cls), *said, *class_markers(cls)], self.place_of(cls), self._problems)
         return node
 
     def _fields(self, cls: type[Any], core: Any, fields: Sequence[FieldInfo], uncorrelated: str, root: bool) -> Node:
@@ -333,3 +382,9 @@ class Builder:
             return
         for broken in violations(node.schema, value):
             self._problems.add(place, f"default: {broken}", "change the default, or what the type allows")
+
+
+def _tag(arm: Any) -> tuple[str, Any] | None:
+    """Name and value of the tag of a class, or None."""
+    config = getattr(get_origin(arm) or arm, "__struct_config__", None)
+    return None if config is None or config.tag is None else (config.tag_field, config.tag)

@@ -1,4 +1,4 @@
-"""Printer columns and the scale subresource, checked against the schema they point into.
+"""Printer columns, the scale subresource and selectable fields, checked against the schema they point into.
 
 A server takes any path. One that names nothing prints an empty column for ever, so here it is an error. A column's type
 is that of its field unless it is given; one that `kubectl` would print nothing for is an error as well.
@@ -18,7 +18,7 @@ from .known import ROOT_METADATA
 from .node import Schema
 from .paths import PathError, closest, describe, follow
 
-__all__ = ["columns_of", "scale_of"]
+__all__ = ["columns_of", "scale_of", "selectable_of"]
 
 _AGE: Final = Column("Age", ".metadata.creationTimestamp")
 _TYPES: Final = ("string", "integer", "number", "boolean", "date")
@@ -88,6 +88,28 @@ def _type_of(schema: Schema) -> str:
     if kind == "string" and schema.get("format") in ("date-time", "date"):
         return "date"
     return str(kind) if kind in ("integer", "number", "boolean") else "string"
+
+
+_MOST_SELECTABLE: Final = 8
+
+
+def selectable_of(info: ResourceInfo, schema: Schema, place: Place, problems: Problems) -> list[dict[str, str]]:
+    """`selectableFields` of a version. The server's rules: at most eight, scalars, no lists on the way."""
+    paths = info.selectable_fields
+    if len(set(paths)) != len(paths):
+        problems.add(place, f"selectable_fields: {list(paths)!r} names a field twice", "name it once")
+    if len(paths) > _MOST_SELECTABLE:
+        rule = f"selectable_fields: there are {len(paths)}, and a server takes {_MOST_SELECTABLE}"
+        problems.add(place, rule, "take some away")
+    for path in paths:
+        found = _find(schema, path, "selectable_fields", place, problems)
+        if path.startswith(".metadata"):
+            rule = f"selectable_fields: {path!r} is metadata"
+            problems.add(place, rule, "select it by metadata.name, metadata.namespace or a label")
+        elif found is not None and ("[" in path or found.get("type") not in ("string", "integer", "boolean")):
+            rule = f"selectable_fields: {path!r} is {describe(found)}"
+            problems.add(place, rule, "name a field that is a string, an integer or a boolean, and not in a list")
+    return [{"jsonPath": path} for path in paths]
 
 
 def scale_of(info: ScaleInfo, schema: Schema, place: Place, problems: Problems) -> dict[str, str]:

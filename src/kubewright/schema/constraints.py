@@ -18,11 +18,13 @@ from typing import Any, Final, get_args
 import annotated_types as at
 
 from .errors import Place, Problems
+from .foreign import Base64, PythonOnly
 from .formats import INTEGER_FORMATS, NUMBER_FORMATS, STRING_FORMATS, nearest, pattern_problem
 from .markers import (
     Default,
     Doc,
     Example,
+    ExternalDocs,
     Format,
     Immutable,
     MaxProperties,
@@ -38,10 +40,11 @@ from .markers import (
 from .node import CALLED, Node, mentions_old_self
 from .paths import PathError, closest, follow
 from .topology import TOPOLOGY, meaningless, no_past
+from .unions import UNIONS
 
 __all__ = ["constrain"]
 
-_ELSEWHERE: Final = (Default, Doc, Example, Nullable, Schemaless, at.Unit)
+_ELSEWHERE: Final = (Default, Doc, Example, Nullable, Schemaless, Base64, at.Unit)
 """Read by the builder, or by nobody."""
 
 
@@ -274,8 +277,26 @@ def _title(node: Node, group: list[Title], place: Place, problems: Problems) -> 
     node.schema["title"] = group[-1].text
 
 
+def _external_docs(node: Node, group: list[ExternalDocs], place: Place, problems: Problems) -> None:
+    marker = group[-1]
+    if not marker.url.startswith(("http://", "https://")):
+        problems.add(place, f"{spell(marker)} is not an address", "begin it with https://")
+    node.schema["externalDocs"] = {"url": marker.url} | (
+        {"description": marker.description} if marker.description else {}
+    )
+
+
+def _python_only(node: Node, group: list[PythonOnly], place: Place, problems: Problems) -> None:
+    for marker in group:
+        if marker.fatal:
+            problems.add(place, f"has {marker.what}", marker.cure)
+        else:
+            problems.warn(place, f"has {marker.what}, which no server runs", marker.cure)
+
+
 _MEANINGS: Final[dict[Any, Callable[..., None]]] = {
     **TOPOLOGY,
+    **UNIONS,
     at.Ge: _bounds,
     at.Gt: _bounds,
     at.Le: _bounds,
@@ -290,4 +311,6 @@ _MEANINGS: Final[dict[Any, Callable[..., None]]] = {
     Rule: _rules,
     Immutable: _immutable,
     Title: _title,
+    ExternalDocs: _external_docs,
+    PythonOnly: _python_only,
 }

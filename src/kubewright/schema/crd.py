@@ -15,11 +15,12 @@ from types import ModuleType
 from typing import Any, Final
 
 from ..model import Object, Resource, ResourceInfo
+from .budget import check_size, cut_descriptions
 from .build import Builder
-from .columns import columns_of, scale_of
+from .columns import columns_of, scale_of, selectable_of
 from .docs import Sources
 from .errors import Place, Problems
-from .names import check_names, version_order
+from .names import check_names, metadata_of, version_order
 from .ruled import check_rules
 
 __all__ = ["crd_of", "crds_of_module", "kinds_of_module"]
@@ -27,25 +28,32 @@ __all__ = ["crd_of", "crds_of_module", "kinds_of_module"]
 _SHARED: Final = ("kind", "list_kind", "plural", "singular", "namespaced", "short_names", "categories")
 
 
-def crd_of(*classes: type[Object]) -> dict[str, Any]:
+def crd_of(*classes: type[Object], max_description: int | None = None) -> dict[str, Any]:
     """The CustomResourceDefinition of one kind; one class per version, newest first in the result.
 
+    Args:
+        max_description: the most characters of a description, which is cut at the end of a sentence, else of a word; 0
+            for none. Whole descriptions unless given.
+
     Raises:
-        SchemaError: a type has no structural schema, a name or path is wrong, or the versions do not agree; all causes
-            together.
+        SchemaError: a type has no structural schema, a name or path is wrong, the versions do not agree, or the CRD is
+            larger than a server can store; all causes together.
         TypeError: no class is given.
+
+    Warns:
+        SchemaWarning: Python checks something that a server does not.
     """
     if not classes:
         raise TypeError("crd_of() needs at least one class with @resource")
     problems = Problems()
     builder = Builder(problems, Sources())
-    crd = _crd(classes, builder, problems)
+    crd = _crd(classes, builder, problems, max_description)
     problems.raise_if_any()
     return crd
 
 
-def crds_of_module(module: ModuleType) -> list[dict[str, Any]]:
-    """The CRDs of the kinds that a module knows, by name. See `kinds_of_module`.
+def crds_of_module(module: ModuleType, *, max_description: int | None = None) -> list[dict[str, Any]]:
+    """The CRDs of the kinds that a module knows, by name. See `kinds_of_module` and `crd_of`.
 
     Raises:
         SchemaError: as `crd_of`, for all kinds together; also when the module has no kind.
@@ -56,7 +64,7 @@ def crds_of_module(module: ModuleType) -> list[dict[str, Any]]:
     if not kinds:
         cure = "name the module of a class with @resource, or decorate one"
         problems.add(Place(module.__name__), "has no custom resource", cure)
-    crds = [_crd(versions, builder, problems) for versions in kinds]
+    crds = [_crd(versions, builder, problems, max_description) for versions in kinds]
     problems.raise_if_any()
     return sorted(crds, key=lambda crd: str(crd["metadata"]["name"]))
 
@@ -75,7 +83,12 @@ def kinds_of_module(module: ModuleType) -> list[tuple[type[Object], ...]]:
         for value in list(vars(each).values()):
             if isinstance(value, type) and issubclass(value, Resource):
                 info: ResourceInfo | None = value.__dict__.get("__resource__")
-                if info is not None and info.group and _beside(module, sys.modules.get(value.__module__)):
+                if (
+                    info is not None
+                    and info.group
+                    and info.in_crd
+                    and _beside(module, sys.modules.get(value.__module__))
+                ):
                     kinds.setdefault((info.group, info.kind), {})[value] = None
             home = value if isinstance(value, ModuleType) else sys.modules.get(getattr(value, "__module__", None) or "")
             if home is not None and home not in found and _beside(module, home):
@@ -92,8 +105,13 @@ def _beside(module: ModuleType, other: ModuleType | None) -> bool:
     return bool(here and there and not other.__package__ and PurePath(here).parent == PurePath(there).parent)
 
 
-def _crd(classes: tuple[type[Object], ...], builder: Builder, problems: Problems) -> dict[str, Any]:
-    known = [(cls, info) for cls in classes if (info := _info(cls, builder, problems)) is not None]
+def _crd(
+    classes: tuple[type[Object], ...], builder: Builder, problems: Problems, max_description: int | None
+) -> dict[str, Any]:
+    found = [(cls, info) for cls in classes if (info := _info(cls, builder, problems)) is not None]
+    known = [(cls, info) for cls, info in found if info.in_crd]
+    if found and not known:
+        problems.add(builder.place_of(found[0][0]), "all versions have in_crd=False", "keep one in the CRD")
     if not known:
         return {"metadata": {"name": ""}}
     known.sort(key=lambda each: version_order(each[1].version), reverse=True)
@@ -109,10 +127,11 @@ def _crd(classes: tuple[type[Object], ...], builder: Builder, problems: Problems
         names["categories"] = list(info.categories)
     if info.short_names:
         names["shortNames"] = list(info.short_names)
-    return {
+    metadata: dict[str, Any] = {"name": info.resource_name, **metadata_of(_placed(known, builder), problems)}
+    crd: dict[str, Any] = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": info.resource_name},
+        "metadata": metadata,
         "spec": {
             "group": info.group,
             "names": names,
@@ -120,6 +139,14 @@ def _crd(classes: tuple[type[Object], ...], builder: Builder, problems: Problems
             "versions": [_version(cls, info, builder, problems) for cls, info in known],
         },
     }
+    if max_description is not None:
+        cut_descriptions(crd, max_description)
+    check_size(crd, builder.place_of(known[0][0]), problems)
+    return crd
+
+
+def _placed(known: list[tuple[type[Object], ResourceInfo]], builder: Builder) -> list[tuple[Place, ResourceInfo]]:
+    return [(builder.place_of(cls), info) for cls, info in known]
 
 
 def _info(cls: type[Object], builder: Builder, problems: Problems) -> ResourceInfo | None:
@@ -165,6 +192,8 @@ def _version(cls: type[Object], info: ResourceInfo, builder: Builder, problems: 
     }
     if columns := columns_of(info, schema, place, problems):
         version["additionalPrinterColumns"] = columns
+    if selectable := selectable_of(info, schema, place, problems):
+        version["selectableFields"] = selectable
     if info.deprecated:
         version["deprecated"] = True
         if info.deprecation_warning is not None:

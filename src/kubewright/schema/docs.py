@@ -30,7 +30,7 @@ import msgspec
 
 __all__ = ["ClassSource", "Sources", "description_of"]
 
-_OURS = ("kubewright.model.", "msgspec", "builtins", "typing")
+_OURS = ("kubewright.model.", "msgspec", "builtins", "typing", "pydantic.")
 _KEEPS_ITS_LINE = re.compile(r"\s|[-*+|>#`]|\d+[.)]\s")
 
 

@@ -6,11 +6,12 @@ as attributes and says them in one line, `class.field (file:line): rule; cure`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import msgspec
 
-__all__ = ["Place", "Problems", "SchemaCause", "SchemaError"]
+__all__ = ["Place", "Problems", "SchemaCause", "SchemaError", "SchemaWarning"]
 
 
 class SchemaCause(msgspec.Struct, frozen=True):
@@ -45,6 +46,17 @@ class SchemaError(ValueError):
         return "\n  ".join([f"{len(self.causes)} problems", *map(str, self.causes)])
 
 
+class SchemaWarning(UserWarning):
+    """Something of a type that its schema cannot say, so that a server takes what Python refuses. Has the `cause`."""
+
+    def __init__(self, cause: SchemaCause) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+    def __str__(self) -> str:
+        return str(self.cause)
+
+
 class Place(msgspec.Struct, frozen=True):
     """Where in the classes the builder is, for messages."""
 
@@ -62,6 +74,7 @@ class Problems:
 
     def __init__(self) -> None:
         self._causes: dict[SchemaCause, None] = {}
+        self._warnings: dict[SchemaCause, None] = {}
         self._located: list[tuple[object, Place]] = []
 
     def locate(self, what: object, place: Place) -> None:
@@ -80,7 +93,13 @@ class Problems:
     def add(self, place: Place, rule: str, cure: str) -> None:
         self._causes[SchemaCause(place.owner, place.field, rule, cure, place.source)] = None
 
+    def warn(self, place: Place, rule: str, cure: str) -> None:
+        """Add what keeps no class from having a schema, and should be known."""
+        self._warnings[SchemaCause(place.owner, place.field, rule, cure, place.source)] = None
+
     def raise_if_any(self) -> None:
-        """Raises SchemaError: something was added."""
+        """Give the warnings. Raises SchemaError: something was added."""
         if self._causes:
             raise SchemaError(tuple(self._causes))
+        for cause in self._warnings:
+            warnings.warn(SchemaWarning(cause), stacklevel=3)

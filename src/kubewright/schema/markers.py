@@ -26,19 +26,22 @@ Markers are values without behaviour. What each does to a schema, and where it h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
-import msgspec
-from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt, MaxLen, MinLen, MultipleOf
 from typing_extensions import Doc
 
 __all__ = [
+    "AtLeastOneOf",
+    "AtMostOneOf",
     "Default",
+    "Discriminator",
     "Doc",
     "EmbeddedResource",
+    "ExactlyOneOf",
     "Example",
+    "ExternalDocs",
     "Format",
     "Immutable",
     "ListAtomic",
@@ -57,7 +60,6 @@ __all__ = [
     "Title",
     "UniqueItems",
     "class_markers",
-    "flatten",
     "spell",
 ]
 
@@ -154,6 +156,64 @@ class Immutable(ClassMarker):
     """Once set, the value can be neither changed nor removed. Renders as transition rules."""
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class OneOfFamily(ClassMarker):
+    """Base of the three that count which of some fields are set. Fields by their Python or wire names."""
+
+    fields: tuple[str, ...]
+
+    def __init__(self, *fields: str) -> None:
+        object.__setattr__(self, "fields", fields)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ExactlyOneOf(OneOfFamily):
+    """One of the fields is set, and no other: `@ExactlyOneOf("s3", "gcs")` above a class whose fields are optional."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AtMostOneOf(OneOfFamily):
+    """At most one of the fields is set."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AtLeastOneOf(OneOfFamily):
+    """At least one of the fields is set."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Discriminator(ClassMarker):
+    """A union as Kubernetes' own APIs have it: the value of `field` says which other field is set.
+
+    ```python
+    @Discriminator("type", RollingUpdate="rolling_update", Recreate=None)
+    class Strategy(Model):
+        type: Literal["RollingUpdate", "Recreate"]
+        rolling_update: RollingUpdate | None = None
+    ```
+
+    A value without a member (None) says that no member is set. A member may be set only under its value; under it, it
+    has to be set, unless `optional=True`.
+    """
+
+    field: str
+    members: tuple[tuple[str, str | None], ...]
+    optional: bool
+
+    def __init__(
+        self,
+        field: str,
+        members: Mapping[str, str | None] | None = None,
+        /,
+        *,
+        optional: bool = False,
+        **more: str | None,
+    ) -> None:
+        object.__setattr__(self, "field", field)
+        object.__setattr__(self, "members", tuple({**(members or {}), **more}.items()))
+        object.__setattr__(self, "optional", optional)
+
+
 # -- lists and maps ---------------------------------------------------------------------------------------------------
 
 
@@ -226,6 +286,14 @@ class Title(ClassMarker):
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ExternalDocs(ClassMarker):
+    """Where more is written: a URL, and a short description of it."""
+
+    url: str
+    description: str | None = field(default=None, kw_only=True)
+
+
 # -- reading them -----------------------------------------------------------------------------------------------------
 
 
@@ -234,44 +302,14 @@ def class_markers(cls: type[Any]) -> tuple[Marker, ...]:
     return tuple(marker for base in reversed(cls.__mro__) for marker in base.__dict__.get(_CLASS_MARKERS, ()))
 
 
-def flatten(metadata: Iterable[Any]) -> Iterator[Any]:
-    """The markers of an `Annotated`: groups (Interval, Len) and msgspec's Meta taken apart."""
-    for item in metadata:
-        if isinstance(item, msgspec.Meta):
-            yield from _of_meta(item)
-        elif isinstance(item, GroupedMetadata):
-            yield from flatten(cast("Iterable[Any]", item))
-        else:
-            yield item
-
-
-def _of_meta(meta: msgspec.Meta) -> Iterator[Any]:
-    spelled = (
-        ("ge", Ge),
-        ("gt", Gt),
-        ("le", Le),
-        ("lt", Lt),
-        ("multiple_of", MultipleOf),
-        ("pattern", Pattern),
-        ("min_length", MinLen),
-        ("max_length", MaxLen),
-        ("title", Title),
-        ("description", Doc),
-    )
-    for attribute, marker in spelled:
-        value = getattr(meta, attribute)
-        if value is not None:
-            yield cast("Any", marker)(value)
-    for example in meta.examples or ():
-        yield Example(example)
-        break
-
-
 def spell(marker: Any) -> str:
     """A marker as it was written: `Ge(1)`, `ListMap('name')`."""
     name = type(marker).__name__
-    if isinstance(marker, ListMap):
-        return f"{name}({', '.join(map(repr, marker.keys))})"
+    if isinstance(marker, ListMap | OneOfFamily):
+        return f"{name}({', '.join(map(repr, marker.keys if isinstance(marker, ListMap) else marker.fields))})"
+    if isinstance(marker, Discriminator):
+        said = [f"{value}={member!r}" for value, member in marker.members]
+        return f"{name}({', '.join([repr(marker.field), *said])})"
     fields = getattr(marker, "__dataclass_fields__", {})
     values = [(known.name, getattr(marker, known.name), known.kw_only) for known in fields.values()]
     shown = [f"{name}={value!r}" if keyword else repr(value) for name, value, keyword in values if value is not None]

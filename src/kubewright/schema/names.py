@@ -1,4 +1,4 @@
-"""The names of a kind: what a server asks of them before it looks at a schema.
+"""The names of a kind, and labels and annotations of its CRD: what a server asks of them before it looks at a schema.
 
 Rules: `apiextensions-apiserver/pkg/apis/apiextensions/validation` and, for the shape of names, RFC 1035 and 1123 as
 `apimachinery/pkg/util/validation` reads them.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import Final
 
 from ..model import ResourceInfo
+from ..model.names import label_key_problem, label_value_problem
 from .errors import Place, Problems
 
-__all__ = ["check_names", "version_order"]
+__all__ = ["check_names", "metadata_of", "version_order"]
 
 _LABEL: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 _GROUP: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
@@ -27,6 +29,7 @@ _TAKEN: Final = frozenset(
 )
 """Short names of built-in kinds (1.37): kubectl takes the built-in one, so another can never be used."""
 
+_APPROVED: Final = "api-approved.kubernetes.io"
 _LABEL_CURE: Final = "use lower-case letters, digits and '-', a letter first, at most 63"
 _LONGEST_WARNING: Final = 256
 _LONGEST_GROUP: Final = 253
@@ -39,8 +42,8 @@ def check_names(info: ResourceInfo, place: Place, problems: Problems) -> None:
         problems.add(place, "the core group is only for built-in kinds", cure)
     elif len(info.group) > _LONGEST_GROUP or _GROUP.fullmatch(info.group) is None:
         problems.add(place, f"group={info.group!r} is not a domain", "use one with a dot, such as 'cache.example.com'")
-    elif re.search(r"(^|\.)(k8s|kubernetes)\.io$", info.group):
-        cure = "use a domain of your own"
+    elif re.search(r"(^|\.)(k8s|kubernetes)\.io$", info.group) and _APPROVED not in dict(info.annotations):
+        cure = f"use a domain of your own, or give it in annotations={{{_APPROVED!r}: ...}}"
         problems.add(place, f"group={info.group!r} belongs to Kubernetes; it needs the project's approval", cure)
     for what, name in (
         ("version", info.version),
@@ -72,6 +75,23 @@ def _check_warning(info: ResourceInfo, place: Place, problems: Problems) -> None
         problems.add(place, f"deprecation_warning has {len(warning.encode())} bytes", "write 1 to 256 bytes")
     if any(unicodedata.category(character).startswith(("C", "Zl", "Zp")) for character in warning):
         problems.add(place, "deprecation_warning has a character that cannot be printed", "write one plain line")
+
+
+def metadata_of(versions: Sequence[tuple[Place, ResourceInfo]], problems: Problems) -> dict[str, dict[str, str]]:
+    """Labels and annotations of the CRD: those of all versions together."""
+    made: dict[str, dict[str, str]] = {}
+    for place, info in versions:
+        for kind, given in (("annotations", info.annotations), ("labels", info.labels)):
+            for key, value in given:
+                problem = label_key_problem(key) or (label_value_problem(value) if kind == "labels" else None)
+                if problem is not None:
+                    rule, _, cure = problem.partition("; ")
+                    problems.add(place, f"{kind}: {key}={value!r} {rule}", cure)
+                there = made.setdefault(kind, {})
+                if there.setdefault(key, value) != value:
+                    rule = f"{kind}: {key} is {value!r}, and {there[key]!r} in another version"
+                    problems.add(place, rule, "the versions share one CRD; make them equal")
+    return made
 
 
 def version_order(version: str) -> tuple[int, int, int, str]:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import msgspec
 from msgspec import UnsetType
 
-from .markers import flatten
+from .foreign import flatten
 
 __all__ = ["Spelled", "name_of", "spell_out"]
 
