@@ -1,0 +1,209 @@
+"""The format of the cases: YAML to `Subject`, `Case` and `Step`, with their families unfolded.
+
+Owns reading only. Who asks is `running`, whom is `doors`, and what of the answer counts is `normal`.
+
+    subject: Deleting                     # a file
+    setup: [step, ...]                    # done once per file; `$shared` is an API group of the file's own
+    alone: true                           # not beside other files: it disturbs them
+    cases:
+      - case: what must hold, as a sentence; ${value} is put in, which must make the name unique
+        each: [{value: 1}, {value: 2}]    # a family: one case for each mapping of names to values
+        steps: [step, ...]
+
+    step:  do: GET $core/configmaps/a?limit=1   asked, and the answer recorded
+           ok: POST $core/configmaps            asked, must be 2xx, not recorded
+           as: merge | json | strategic | apply | yaml | text | none | (a media type)      the body's Content-Type
+           headers: {Accept: ...}
+           body: an object, sent as JSON        raw: text, sent as it is
+           save: {name: metadata.uid}           a later `$name`
+           show: [spec.type, "items[*].metadata.name", "groups[name=apps]"]    record these parts of the answer only
+           until: 200                           ask again until the status is this one (5 s)
+           watch: w                             the answer is a stream, called w
+      or   read: w, events: 3                   wait for 3 events of w and record them; bookmarks that come when the
+           bookmarks: true                      server likes are passed over unless asked for
+      or   end: w                               record all events of w until the server ends the stream
+      or   close: w
+
+An object with `$like: NAME` is the one of that name in bases.yaml, overlaid with the other keys: mappings are merged,
+all else replaced, `$none` as a value removes. In all strings of a step `$name` is replaced; a string that is only
+`$name` becomes the value with its type. `$$` is a dollar. Known from the start: `$ns` a namespace of the case's own,
+`$group` and `$shared` API groups of the case's and of the file's own, `$core`, `$apps`, `$batch`, `$crs`: the paths of
+the namespace's collections in v1, apps/v1, batch/v1 and `$shared`/v1.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+HERE = Path(__file__).parent
+CASES = HERE / "cases"
+
+_STEP_KEYS = {
+    *("do", "ok", "as", "headers", "body", "raw", "save", "show", "until"),
+    *("watch", "read", "events", "bookmarks", "end", "close"),
+}
+_VARIABLE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step, as written, with the family's values put in."""
+
+    data: Mapping[str, Any]
+
+    @property
+    def is_recorded(self) -> bool:
+        return not ({"ok", "close"} & set(self.data))
+
+    def __str__(self) -> str:
+        for key in ("do", "ok", "read", "end", "close"):
+            if key in self.data:
+                return f"{key} {self.data[key]}"
+        return str(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A case of a subject; `key` ("file/case") is unique."""
+
+    subject: str
+    name: str
+    steps: Sequence[Step]
+
+    @property
+    def key(self) -> str:
+        return f"{self.subject}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A file of cases; `name` is the file's, without its ending."""
+
+    name: str
+    title: str
+    setup: Sequence[Step]
+    cases: Sequence[Case]
+    alone: bool = False
+
+
+@dataclass
+class Variables:
+    """What `$name` stands for in one case."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def fill(self, node: Any) -> Any:
+        """Return `node` with variables replaced and `$like` resolved."""
+        return put_in(resolved(node), self.values)
+
+
+def load_all() -> list[Subject]:
+    """Return all subjects, by file name. Raises ValueError for what is not in the format, naming file and case."""
+    return [load(path) for path in sorted(CASES.glob("*.yaml"))]
+
+
+def load(path: Path) -> Subject:
+    """Read one file."""
+    data = yaml.load(path.read_text(), _LOADER)
+    unknown = set(data) - {"subject", "setup", "alone", "cases"}
+    if unknown:
+        raise ValueError(f"{path.name}: unknown keys {sorted(unknown)}")
+    cases: dict[str, Case] = {}
+    for written in data["cases"]:
+        for case in _unfolded(path, written):
+            if case.name in cases:
+                raise ValueError(f"{path.name}: two cases are called {case.name!r}")
+            cases[case.name] = case
+    setup = [_step(path, "setup", each) for each in data.get("setup", ())]
+    return Subject(path.stem, data["subject"], setup, list(cases.values()), bool(data.get("alone")))
+
+
+def _unfolded(path: Path, written: dict[str, Any]) -> list[Case]:
+    unknown = set(written) - {"case", "each", "steps"}
+    if unknown or "case" not in written or not written.get("steps"):
+        raise ValueError(f"{path.name}: {written.get('case')!r}: a case has case, steps and perhaps each; {unknown}")
+    members = written.get("each", [{}])
+    cases = []
+    for member in members:
+        values = {name: resolved(value) for name, value in member.items()}
+        name = put_in(written["case"], {key: _name_of(value) for key, value in values.items()})
+        steps = [_step(path, name, put_in(step, values)) for step in written["steps"]]
+        cases.append(Case(path.stem, name, steps))
+    return cases
+
+
+def _name_of(value: Any) -> str:
+    return value if isinstance(value, str) else yaml.safe_dump(value, default_flow_style=True, width=10_000).split("\n")[0]
+
+
+def _step(path: Path, name: str, data: Any) -> Step:
+    if not isinstance(data, dict) or set(data) - _STEP_KEYS:
+        raise ValueError(f"{path.name}: {name}: not a step: {data}")
+    if len({"do", "ok", "read", "end", "close"} & set(data)) != 1:
+        raise ValueError(f"{path.name}: {name}: a step is one of do, ok, read, end, close: {data}")
+    return Step(data)
+
+
+def put_in(node: Any, values: Mapping[str, Any]) -> Any:
+    """Return `node` with the variables of `values` replaced in all strings and keys; others are left as they are."""
+    if isinstance(node, str):
+        return _put_in_text(node, values)
+    if isinstance(node, dict):
+        return {_put_in_key(key, values): put_in(value, values) for key, value in node.items()}
+    if isinstance(node, list):
+        return [put_in(value, values) for value in node]
+    return node
+
+
+def _put_in_key(key: Any, values: Mapping[str, Any]) -> Any:
+    return _put_in_text(key, values) if isinstance(key, str) and key != "$like" else key
+
+
+def _put_in_text(text: str, values: Mapping[str, Any]) -> Any:
+    whole = _VARIABLE.fullmatch(text)
+    if whole and (name := whole[1] or whole[2]) in values:
+        return copy.deepcopy(values[name])
+
+    def replaced(match: re.Match[str]) -> str:
+        name = match[1] or match[2]
+        return str(values[name]) if name in values else match[0]
+
+    return _VARIABLE.sub(replaced, text)
+
+
+@cache
+def _bases() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.load((HERE / "bases.yaml").read_text(), _LOADER)
+    return loaded
+
+
+def resolved(node: Any) -> Any:
+    """Return `node` with each `$like` replaced by its object."""
+    if isinstance(node, list):
+        return [resolved(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    rest = {key: resolved(value) for key, value in node.items() if key != "$like"}
+    if "$like" not in node:
+        return rest
+    return overlaid(resolved(_bases()[node["$like"]]), rest)
+
+
+def overlaid(base: Any, over: Any) -> Any:
+    """Return `over` laid over `base`."""
+    if not (isinstance(base, dict) and isinstance(over, dict)):
+        return over
+    merged = {key: value for key, value in base.items() if over.get(key) != "$none"}
+    for key, value in over.items():
+        if value != "$none":
+            merged[key] = overlaid(base.get(key), value)
+    return merged

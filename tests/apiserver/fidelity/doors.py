@@ -1,0 +1,117 @@
+"""The two servers behind one door: the real one over HTTPS, the embedded one in process.
+
+Owns how a request is put and its answer taken; knows no case. An answer is bytes; a stream gives lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kubewright.client.http1 import Http1Transport
+from kubewright.client.transport import Limits, Response, TransportError
+from kubewright.testing.access import ClusterAccess
+
+_SECONDS = 20.0
+_LINE_SECONDS = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers with lower-case names (repeated ones joined by ", "), body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Lines(Protocol):
+    """An open stream."""
+
+    async def line(self) -> bytes | None:
+        """Wait for the next line; None at the end. Raises TimeoutError after some seconds."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Door(Protocol):
+    """A server."""
+
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer: ...
+
+    async def open(self, method: str, target: str, headers: Mapping[str, str]) -> tuple[Answer, Lines | None]:
+        """Ask for a stream. It is None, and the answer has a body, if the server refused."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class RealDoor:
+    """A kube-apiserver, as its administrator."""
+
+    def __init__(self, access: ClusterAccess) -> None:
+        tls = ssl.create_default_context(cadata=access.ca)
+        tls.load_cert_chain(access.pki / "admin.crt", access.pki / "admin.key")
+        self._transport = Http1Transport(access.url, tls=tls, limits=Limits(max_connections=24))
+
+    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        answer = await self._transport.request(
+            method, target, headers=tuple(headers.items()), body=body, timeout_seconds=_SECONDS
+        )
+        return Answer(answer.status, answer.headers, answer.body)
+
+    async def open(self, method: str, target: str, headers: Mapping[str, str]) -> tuple[Answer, Lines | None]:
+        lines = _RealLines(self._transport, method, target, headers)
+        return await lines.opened()
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+
+@dataclass
+class _RealLines:
+    transport: Http1Transport
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    _queue: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
+    _task: asyncio.Task[None] | None = None
+
+    async def opened(self) -> tuple[Answer, Lines | None]:
+        head: asyncio.Future[tuple[Response, bool]] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._run(head))
+        answer, is_open = await asyncio.wait_for(head, _SECONDS)
+        return Answer(answer.status, answer.headers, answer.body), self if is_open else None
+
+    async def line(self) -> bytes | None:
+        return await asyncio.wait_for(self._queue.get(), _LINE_SECONDS)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _run(self, head: asyncio.Future[tuple[Response, bool]]) -> None:
+        def opened(response: Response) -> None:
+            head.set_result((response, True))
+
+        try:
+            answer = await self.transport.stream(
+                self.method,
+                self.target,
+                headers=tuple(self.headers.items()),
+                on_line=self._queue.put_nowait,
+                on_response=opened,
+            )
+            if not head.done():
+                head.set_result((answer, False))
+        except TransportError as error:
+            if not head.done():
+                head.set_exception(error)
+        self._queue.put_nowait(None)
