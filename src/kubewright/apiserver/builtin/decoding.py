@@ -29,9 +29,7 @@ _INTEGERS: Final = {"int32": 31, "int64": 63, "int": 63, "uint8": 8}
 _NAMES: Final = {"integer": "number", "number": "number", "boolean": "bool"}
 _TIME: Final = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(?:Z|([+-]\d{2}:\d{2}))", re.ASCII)
 _QUANTITY: Final = re.compile(r"([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
-_NOT_A_QUANTITY: Final = (
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-)
+_NOT_A_QUANTITY: Final = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _LAYOUTS: Final = {"Time": "2006-01-02T15:04:05Z07:00", "MicroTime": "2006-01-02T15:04:05.000000Z07:00"}
 
 Undecoded = list[str]
@@ -74,9 +72,7 @@ def _value(value: Any, type_: GoType, struct: str, field: str, path: str, unknow
             return None
         if isinstance(value, dict):
             elem = type_.elem
-            return {
-                name: _value(each, elem, struct, field, f"{path}.{name}", unknown) for name, each in value.items()
-            }
+            return {name: _value(each, elem, struct, field, f"{path}.{name}", unknown) for name, each in value.items()}
     elif kind == "bool":
         if value is None or isinstance(value, bool):
             return bool(value)

@@ -24,14 +24,17 @@ class GoField:
     """One field of a struct, embedded structs flattened.
 
     `omits` is "" for a field that is always written, "empty" or "zero" for one that is left out then; `strategy` and
-    `merge_key` are those of strategic merge patches; `number` is that of protobuf, 0 for none.
+    `merge_key` are those of strategic merge patches; `number` is that of protobuf, 0 for none; `default` is the one
+    that the type declares, None for none.
     """
 
-    __slots__ = ("merge_key", "name", "number", "omits", "strategy", "type")
+    __slots__ = ("default", "merge_key", "name", "number", "omits", "strategy", "type")
 
-    def __init__(self, name: str, type_: GoType, omits: str, strategy: str, merge_key: str, number: int) -> None:
+    def __init__(
+        self, name: str, type_: GoType, omits: str, strategy: str, merge_key: str, number: int, default: Any = None
+    ) -> None:
         self.name, self.type, self.omits = name, type_, omits
-        self.strategy, self.merge_key, self.number = strategy, merge_key, number
+        self.strategy, self.merge_key, self.number, self.default = strategy, merge_key, number, default
 
     @property
     def is_kept(self) -> bool:
@@ -43,12 +46,14 @@ class GoType:
     """One Go type.
 
     `kind` is one of struct, slice, map, pointer, string, bool, int32, int64, float64, bytes, custom; `custom` names
-    the reader of a custom one (Quantity, Time, ...). `name` is that of the type alone, `Pod`.
+    the reader of a custom one (Quantity, Time, ...). `name` is that of the type alone, `Pod`, and `key` with the package, `core/v1.Pod`; both are "" without a
+    name.
     """
 
     def __init__(self, registry: GoTypes, kind: str, said: str, name: str = "") -> None:
         self.kind, self.said, self.name = kind, said, name
         self.custom = ""
+        self.key = ""
         self._registry = registry
         self._elem = ""
         self._raw_fields: list[list[Any]] = []
@@ -88,10 +93,10 @@ class GoType:
 
     def _build(self) -> dict[str, GoField]:
         made: dict[str, GoField] = {}
-        for name, type_name, omits, strategy, merge_key, number in self._raw_fields:
+        for name, type_name, *facts in self._raw_fields:
             below = self._registry.get(type_name)
             if name:
-                made[name] = GoField(name, below, omits, strategy, merge_key, number)
+                made[name] = GoField(name, below, *facts)
             else:
                 inner = below.elem if below.kind == "pointer" else below
                 for each in inner.fields.values():
@@ -178,6 +183,7 @@ class GoTypes:
         kind = raw["kind"]
         version = package.rpartition("/")[2]
         made = GoType(self, kind, f"{version}.{short}", short)
+        made.key = name
         if kind == "custom":
             made.custom = short
         elif kind == "struct":

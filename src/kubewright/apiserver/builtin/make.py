@@ -49,8 +49,9 @@ def build(fetch: Fetch, gotypes: Mapping[str, Any]) -> bytes:
     groups = _resources(fetch)
     served = {_api_version(group["group"], each["version"]) for group in groups for each in group["versions"]}
     entries: dict[str, Any] = {"resources.json": groups}
-    entries |= _types(gotypes, served)
-    entries |= _schemas(fetch)
+    schemas = _schemas(fetch)
+    entries |= _types(gotypes, served, _defaults(schemas))
+    entries |= schemas
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(entries):
@@ -105,7 +106,30 @@ def _resource(found: dict[str, Any]) -> dict[str, Any]:
 # -- Go types ---------------------------------------------------------------------------------------------------------
 
 
-def _types(gotypes: Mapping[str, Any], served: Iterable[str]) -> dict[str, Any]:
+def _defaults(schemas: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The defaults in the schemas that say something, by component. Those of Go's zero values do not."""
+    made: dict[str, dict[str, Any]] = {}
+    for entry, components in schemas.items():
+        if entry.startswith("schemas/"):
+            for name, schema in components.items():
+                found = {
+                    field: each["default"]
+                    for field, each in schema.get("properties", {}).items()
+                    if "default" in each and each["default"] != {}
+                }
+                made[f"{entry[8:-5]}.{name}"] = found
+    return made
+
+
+def _component(type_name: str) -> str:
+    """`k8s.io/api/core/v1.Pod` as OpenAPI calls it: `io.k8s.api.core.v1.Pod`."""
+    host, _, path = type_name.partition("/")
+    return ".".join([*reversed(host.split(".")), *path.split("/")])
+
+
+def _types(
+    gotypes: Mapping[str, Any], served: Iterable[str], defaults: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     wanted = {*served, *_ALWAYS}
     kinds: dict[str, dict[str, str]] = {}
     for name, type_name in gotypes["kinds"].items():
@@ -128,7 +152,7 @@ def _types(gotypes: Mapping[str, Any], served: Iterable[str]) -> dict[str, Any]:
             todo.append(raw["elem"])
         if "/" in name and not name.startswith(("*", "[]", "map[")):
             package, _, short = _short(name).rpartition(".")
-            packages.setdefault(package, {})[short] = _described(raw)
+            packages.setdefault(package, {})[short] = _described(raw, defaults.get(_component(name), {}))
     entries = {f"types/{package.replace('/', '_')}.json": each for package, each in packages.items()}
     return {"types/kinds.json": kinds, **entries}
 
@@ -137,21 +161,22 @@ def _is_internal(type_name: str, kind: str) -> bool:
     return type_name.endswith(".InternalEvent") or kind == "WatchEvent"
 
 
-def _described(raw: dict[str, Any]) -> dict[str, Any]:
+def _described(raw: dict[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     if raw.get("custom"):
         return {"kind": _SELF_READING}
     if raw["kind"] == "struct":
-        return {"kind": "struct", "fields": [_field(each) for each in raw.get("fields", ())]}
+        return {"kind": "struct", "fields": [_field(each, defaults) for each in raw.get("fields", ())]}
     made = {"kind": raw["kind"]}
     if "elem" in raw:
         made["elem"] = _short(raw["elem"])
     return made
 
 
-def _field(raw: dict[str, Any]) -> list[Any]:
+def _field(raw: dict[str, Any], defaults: Mapping[str, Any]) -> list[Any]:
     omits = raw.get("omit", "")
     tag = raw.get("protobuf", "").split(",")
-    return [
+    default = defaults.get(raw["name"])
+    made = [
         "" if raw.get("inline") else raw["name"],
         _short(raw["type"]),
         "zero" if "omitzero" in omits else "empty" if omits else "",
@@ -159,6 +184,10 @@ def _field(raw: dict[str, Any]) -> list[Any]:
         raw.get("key", ""),
         int(tag[1]) if len(tag) > 1 else 0,
     ]
+    # Only a pointer tells an empty value from none.
+    if default or (default is not None and raw["type"].startswith("*")):
+        made.append(default)
+    return made
 
 
 def _short(name: str) -> str:
@@ -186,7 +215,9 @@ def _schemas(fetch: Fetch) -> dict[str, Any]:
             continue
         document = fetch(paths[name]["serverRelativeURL"], _JSON)
         components = document.get("components", {}).get("schemas", {})
-        entries[f"openapi/{name.removeprefix('apis/').removeprefix('api/').replace('/', '_')}.json"] = sorted(components)
+        entries[f"openapi/{name.removeprefix('apis/').removeprefix('api/').replace('/', '_')}.json"] = sorted(
+            components
+        )
         for component in sorted(components):
             prefix, _, short = component.rpartition(".")
             entries.setdefault(f"schemas/{prefix}.json", {}).setdefault(short, components[component])
@@ -211,7 +242,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         made = build(_plain(sources[0].rstrip("/")), orjson.loads(Path(sources[1]).read_bytes()))
     except (OSError, urllib.error.URLError, orjson.JSONDecodeError, KeyError) as error:
-        print(f"{sources[0]}, {sources[1]}: {error}; give the address of a server and what gotypes wrote", file=sys.stderr)
+        said = "give the address of a server and what gotypes wrote"
+        print(f"{sources[0]}, {sources[1]}: {error}; {said}", file=sys.stderr)
         return 1
     if DATA_PATH.exists() and DATA_PATH.read_bytes() == made:
         return 0

@@ -1,0 +1,107 @@
+"""All built-in kinds as the registry serves them: `builtin_catalog`.
+
+Puts together what discovery said (`resources.json`), the Go types, the rules of the kinds and their subresources, in
+the order of the real server's discovery. Nothing is read for a kind before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ..catalog import Catalog, ResourceType, Storage, Subresource
+from ..patching import strategic_merge_patch
+from ..strategy import Strategy
+from .conversion import CONVERTERS
+from .datafile import Data
+from .defaults import Defaulter
+from .gotypes import GoTypes
+from .kinds import PARTS, RULES, SCALED
+from .rules import Rules
+from .scale import ScaleView
+from .strategies import KindStrategy, PartStrategy, StatusStrategyOf
+
+__all__ = ["BuiltIn", "builtin_catalog"]
+
+_STORED_AS: Final = {
+    ("events.k8s.io/v1", "Event"): Storage("", "events", "v1"),
+    ("autoscaling/v1", "HorizontalPodAutoscaler"): Storage("autoscaling", "horizontalpodautoscalers", "autoscaling/v2"),
+}
+"""Kinds that are kept as another one."""
+
+
+class BuiltIn:
+    """The facts of the built-in kinds, and what is made of them. One for a server; read as it is used."""
+
+    def __init__(self, data: Data | None = None) -> None:
+        self.data = data or Data()
+        self.types = GoTypes(self.data)
+        self.defaulter = Defaulter()
+
+    def catalog(self) -> Catalog:
+        """All resource types, in the order of discovery."""
+        return Catalog(self._all())
+
+    def components(self, api_version: str) -> dict[str, Any]:
+        """The OpenAPI v3 components of a group version, by name, with descriptions. Raises KeyError."""
+        return {name: self.data.schema(name) for name in self.data.components(api_version)}
+
+    def _all(self) -> Iterator[ResourceType]:
+        for group in self.data.resources:
+            for version in group["versions"]:
+                for resource in version["resources"]:
+                    yield self._type(group["group"], version["version"], resource)
+
+    def _type(self, group: str, version: str, facts: Mapping[str, Any]) -> ResourceType:
+        api_version = f"{group}/{version}" if group else version
+        kind: str = facts["kind"]
+        main = KindStrategy(self.types, self.defaulter, api_version, kind, RULES.get((api_version, kind), Rules()))
+
+        def patched(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+            return strategic_merge_patch(original, patch, main.type)
+
+        converter = CONVERTERS.get((group, facts["plural"]))
+        return ResourceType(
+            group=group,
+            version=version,
+            kind=kind,
+            plural=facts["plural"],
+            namespaced=facts["namespaced"],
+            singular=facts.get("singular", ""),
+            short_names=tuple(facts.get("short_names", ())),
+            categories=tuple(facts.get("categories", ())),
+            verbs=tuple(facts["verbs"]),
+            strategy=main,
+            storage=_STORED_AS.get((api_version, kind), Storage(group, facts["plural"], api_version)),
+            converter=converter(self.types) if converter is not None else None,
+            subresources={
+                each["name"]: _subresource(main, api_version, kind, each) for each in facts.get("subresources", ())
+            },
+            strategic_patch=patched,
+        )
+
+
+def _subresource(main: KindStrategy, api_version: str, kind: str, facts: Mapping[str, Any]) -> Subresource:
+    name: str = facts["name"]
+    strategy: Strategy | None = None
+    view = None
+    if name == "status":
+        strategy = StatusStrategyOf(main)
+    elif (part := PARTS.get((kind, name))) is not None:
+        strategy = PartStrategy(main, part.path, part.check)
+    elif name == "scale":
+        view = ScaleView(SCALED[kind])
+    return Subresource(
+        name=name,
+        verbs=tuple(facts["verbs"]),
+        group=facts.get("group", ""),
+        version=facts.get("version", ""),
+        kind=facts["kind"],
+        strategy=strategy,
+        view=view,
+    )
+
+
+def builtin_catalog() -> Catalog:
+    """All built-in resource types, in the order of the real server's discovery."""
+    return BuiltIn().catalog()

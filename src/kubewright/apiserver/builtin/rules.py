@@ -1,0 +1,77 @@
+"""What one built-in kind decides for itself: `Rules`, a row of the table in `kinds`.
+
+Only what differs from most kinds is said. Functions get objects in wire form, decoded and defaulted: what Go always
+writes is there (`spec.template.metadata`), what is empty is absent, and lists that Go always writes may be None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.metarules import dns_subdomain
+
+from ..strategy import Cells, Column, Context, Grace
+
+__all__ = ["Object", "Rules"]
+
+Object = dict[str, Any]
+Prepare = Callable[[Object, Context], None]
+PrepareChange = Callable[[Object, Object, Context], None]
+Check = Callable[[Object, Context], list[FieldError]]
+CheckChange = Callable[[Object, Object, Context], list[FieldError]]
+
+
+def _nothing(obj: Object, context: Context) -> None:
+    pass
+
+
+def _no_change(new: Object, old: Object, context: Context) -> None:
+    pass
+
+
+def _valid(obj: Object, context: Context) -> list[FieldError]:
+    return []
+
+
+def _valid_change(new: Object, old: Object, context: Context) -> list[FieldError]:
+    return []
+
+
+def _quiet(obj: Object, old: Object | None, context: Context) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of one kind.
+
+    `counts` names what `generation` counts changes of: "" for a kind without generation, "spec" for everything but
+    metadata and status, "spec+annotations", "all" for everything but metadata. `labels` has the values of field
+    selectors; `label_error` what is said of others, with `{}` for the label. `columns` and `cells` are the Table;
+    without them it shows Name and Created At.
+    """
+
+    name_rule: Callable[[str], list[str]] = dns_subdomain
+    has_status: bool = False
+    counts: str = ""
+    unconditional: bool = True
+    create_on_update: bool = False
+    returns_deleted: bool = False
+    propagation: str = "Background"
+    admit_create: Prepare = _nothing
+    prepare_create: Prepare = _nothing
+    prepare_update: PrepareChange = _no_change
+    prepare_status: PrepareChange = _no_change
+    validate: Check = _valid
+    validate_update: CheckChange = _valid_change
+    validate_status: CheckChange = _valid_change
+    warnings: Callable[[Object, Object | None, Context], list[str]] = _quiet
+    grace: Callable[[Object, int | None, Context], Grace] | None = None
+    labels: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
+    label_error: str = ""
+    columns: Sequence[Column] = ()
+    cells: Callable[[Object, datetime], Cells] | None = None

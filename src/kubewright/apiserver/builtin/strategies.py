@@ -1,0 +1,210 @@
+"""The strategies of the built-in kinds: `Rules` and a Go type, put into the protocol that the registry knows.
+
+`KindStrategy` is the kind; `StatusStrategyOf` its status; `PartStrategy` any other subresource that is the same object
+under other rules (`finalize`, `approval`, `ephemeralcontainers`, `resize`). What is true of all kinds is here: a body
+is read into the Go type, defaults follow, the status is the server's, the generation counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.metarules import meta_errors
+from kubewright.schema.structural.values import copied, same
+
+from ..strategy import Cells, Context, GenericStrategy, Grace, Undecoded
+from .decoding import decode
+from .defaults import Defaulter
+from .gotypes import GoType, GoTypes
+from .rules import Object, Rules
+
+__all__ = ["KindStrategy", "PartStrategy", "StatusStrategyOf"]
+
+
+class KindStrategy(GenericStrategy):
+    """The rules of one built-in kind in one version."""
+
+    def __init__(self, types: GoTypes, defaulter: Defaulter, api_version: str, kind: str, rules: Rules) -> None:
+        self._types, self._defaulter = types, defaulter
+        self._api_version, self._kind = api_version, kind
+        self.rules = rules
+        self.allows_create_on_update = rules.create_on_update
+        self.allows_unconditional_update = rules.unconditional
+        self.returns_deleted_object = rules.returns_deleted
+        self.default_propagation = rules.propagation
+        self.field_labels = frozenset(rules.labels)
+        self.columns = rules.columns
+
+    @cached_property
+    def type(self) -> GoType:
+        """The Go type."""
+        return self._types.of_kind(self._api_version, self._kind)
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def decode(self, obj: Object) -> Undecoded:
+        read, unknown = decode(obj, self.type)
+        obj.clear()
+        obj.update(read)
+        return unknown
+
+    def default(self, obj: Object) -> None:
+        self._defaulter.apply(obj, self.type)
+
+    # -- creation -----------------------------------------------------------------------------------------------------
+
+    def prepare_create(self, obj: Object, context: Context) -> None:
+        rules = self.rules
+        rules.admit_create(obj, context)
+        if rules.has_status:
+            self.clear(obj, "status")
+        if rules.counts:
+            obj["metadata"]["generation"] = 1
+        rules.prepare_create(obj, context)
+
+    def clear(self, obj: Object, name: str) -> None:
+        """Empty a field, as Go writes an empty one."""
+        field = self.type.fields[name]
+        if field.is_kept:
+            obj[name] = field.type.zero()
+        else:
+            obj.pop(name, None)
+
+    def metadata_errors(self, meta: Object, *, namespaced: bool) -> list[FieldError]:
+        return meta_errors(meta, namespaced=namespaced, name_rule=self.rules.name_rule)
+
+    def validate_create(self, obj: Object, context: Context) -> list[FieldError]:
+        return self.rules.validate(obj, context)
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def prepare_update(self, new: Object, old: Object, context: Context) -> None:
+        rules = self.rules
+        if rules.has_status:
+            if "status" in old:
+                new["status"] = old["status"]
+            else:
+                new.pop("status", None)
+        rules.prepare_update(new, old, context)
+        if rules.counts and self._has_changed(new, old):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def _has_changed(self, new: Object, old: Object) -> bool:
+        counts = self.rules.counts
+        if counts == "spec+annotations":
+            before, after = old["metadata"].get("annotations", {}), new["metadata"].get("annotations", {})
+            if before != after:
+                return True
+        left_out = {"metadata", "apiVersion", "kind"} if counts == "all" else _NOT_COUNTED
+        return any(not same(new.get(name), old.get(name)) for name in (new.keys() | old.keys()) - left_out)
+
+    def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
+        return self.rules.validate_update(new, old, context)
+
+    # -- the rest -----------------------------------------------------------------------------------------------------
+
+    def warnings(self, obj: Object, old: Object | None, context: Context) -> list[str]:
+        return self.rules.warnings(obj, old, context)
+
+    def grace(self, obj: Object, requested_seconds: int | None, context: Context) -> Grace:
+        if self.rules.grace is None:
+            return super().grace(obj, requested_seconds, context)
+        return self.rules.grace(obj, requested_seconds, context)
+
+    def fields(self, obj: Object) -> Mapping[str, str]:
+        return {name: read(obj) for name, read in self.rules.labels.items()}
+
+    def field_label_error(self, label: str) -> str:
+        if self.rules.label_error:
+            return self.rules.label_error.format(label)
+        return super().field_label_error(label)
+
+    def cells(self, obj: Object, now: datetime) -> Cells:
+        return self.rules.cells(obj, now) if self.rules.cells is not None else []
+
+
+_NOT_COUNTED = frozenset({"metadata", "status", "apiVersion", "kind"})
+
+
+class _Part(GenericStrategy):
+    """A subresource that is the whole object: reads and shows it as the kind does."""
+
+    def __init__(self, main: KindStrategy) -> None:
+        self.main = main
+        self.allows_unconditional_update = main.allows_unconditional_update
+        self.field_labels = main.field_labels
+        self.columns = main.columns
+
+    def decode(self, obj: Object) -> Undecoded:
+        return self.main.decode(obj)
+
+    def default(self, obj: Object) -> None:
+        self.main.default(obj)
+
+    def metadata_errors(self, meta: Object, *, namespaced: bool) -> list[FieldError]:
+        return self.main.metadata_errors(meta, namespaced=namespaced)
+
+    def fields(self, obj: Object) -> Mapping[str, str]:
+        return self.main.fields(obj)
+
+    def field_label_error(self, label: str) -> str:
+        return self.main.field_label_error(label)
+
+    def cells(self, obj: Object, now: datetime) -> Cells:
+        return self.main.cells(obj, now)
+
+
+class StatusStrategyOf(_Part):
+    """The status of a kind: everything outside of metadata and status stays as it was."""
+
+    def prepare_update(self, new: Object, old: Object, context: Context) -> None:
+        keep_all_but(new, old, "status")
+        self.main.rules.prepare_status(new, old, context)
+
+    def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
+        return self.main.rules.validate_status(new, old, context)
+
+
+class PartStrategy(_Part):
+    """A part of the spec: the field `part` (a path) is taken, the rest stays as it was.
+
+    `checked` adds the errors of the change.
+    """
+
+    def __init__(self, main: KindStrategy, part: tuple[str, ...], checked: Any = None) -> None:
+        super().__init__(main)
+        self._part, self._checked = part, checked
+
+    def prepare_update(self, new: Object, old: Object, context: Context) -> None:
+        taken: Any = new
+        for name in self._part:
+            taken = taken.get(name) if isinstance(taken, dict) else None
+        keep_all_but(new, old, "")
+        holder = new
+        for name in self._part[:-1]:
+            holder[name] = copied(holder.get(name) or {})
+            holder = holder[name]
+        if taken is None:
+            holder.pop(self._part[-1], None)
+        else:
+            holder[self._part[-1]] = taken
+
+    def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
+        return list(self._checked(new, old, context)) if self._checked is not None else []
+
+
+def keep_all_but(new: Object, old: Object, name: str) -> None:
+    """Give a new object the fields of the old one, except its metadata and one other."""
+    for each in [each for each in new if each not in _WHOLE and each != name]:
+        if each not in old:
+            del new[each]
+    for each, value in old.items():
+        if each not in _WHOLE and each != name:
+            new[each] = value
+
+
+_WHOLE = frozenset({"apiVersion", "kind", "metadata"})
