@@ -24,6 +24,7 @@ __all__ = [
     "index",
     "invalid",
     "key",
+    "not_found",
     "not_supported",
     "required",
     "summary",
@@ -39,6 +40,7 @@ _SAID: Final = {
     "FieldValueTypeInvalid": "Invalid value",
     "FieldValueNotSupported": "Unsupported value",
     "FieldValueForbidden": "Forbidden",
+    "FieldValueNotFound": "Not found",
     "FieldValueTooLong": "Too long",
     "FieldValueTooMany": "Too many",
     "InternalError": "Internal error",
@@ -148,6 +150,11 @@ def forbidden(path: str, detail: str) -> FieldError:
 def duplicate(path: str, value: Any) -> FieldError:
     """A value that is there twice."""
     return FieldError("FieldValueDuplicate", path or "<nil>", value)
+
+
+def not_found(path: str, value: Any, detail: str = "") -> FieldError:
+    """A value that names nothing."""
+    return FieldError("FieldValueNotFound", path or "<nil>", value, detail)
 
 
 def not_supported(path: str, value: Any, supported: Sequence[str]) -> FieldError:

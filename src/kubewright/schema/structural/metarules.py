@@ -19,8 +19,11 @@ __all__ = [
     "dns_label",
     "dns_subdomain",
     "embedded_errors",
+    "label_value",
     "meta_errors",
     "old_dns_label",
+    "path_segment",
+    "qualified_name",
     "resource_errors",
     "update_errors",
 ]
@@ -100,7 +103,8 @@ def old_dns_label(name: str) -> list[str]:
     return problems
 
 
-def _qualified(name: str) -> list[str]:
+def qualified_name(name: str) -> list[str]:
+    """What keeps a text from being the key of a label or annotation."""
     parts = name.split("/")
     said = _regex(_KEY_SAID, _KEY, "MyName", "my.name", "123-abc")
     if len(parts) > 2:
@@ -120,14 +124,16 @@ def _qualified(name: str) -> list[str]:
     return problems
 
 
-def _label_value(value: str) -> list[str]:
+def label_value(value: str) -> list[str]:
+    """What keeps a text from being the value of a label."""
     problems = [_no_more(_LONGEST_LABEL, "bytes")] if _bytes(value) > _LONGEST_LABEL else []
     if re.fullmatch(_VALUE, value) is None:
         problems.append(_regex(_VALUE_SAID, _VALUE, "MyValue", "my_value", "12345"))
     return problems
 
 
-def _path_segment(name: str) -> list[str]:
+def path_segment(name: str) -> list[str]:
+    """What keeps a text from being a part of a path, which is all that some names have to be."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{each}'" for each in "/%" if each in name]
@@ -145,7 +151,7 @@ def meta_errors(
     errors: list[FieldError] = []
     base, name = meta.get("generateName", ""), meta.get("name", "")
     if base:
-        problems = _path_segment(base) if name_rule is _path_segment else _prefix(name_rule, base)
+        problems = path_segment(base) if name_rule is path_segment else _prefix(name_rule, base)
         errors += [invalid(child(path, "generateName"), base, each) for each in problems]
     if not name:
         errors.append(required(child(path, "name"), "name or generateName is required"))
@@ -184,12 +190,12 @@ def _shared(meta: dict[str, Any], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     labels = child(path, "labels")
     for name, value in meta.get("labels", {}).items():
-        errors += [invalid(labels, name, each) for each in _qualified(name)]
-        errors += [invalid(labels, value, each) for each in _label_value(value)]
+        errors += [invalid(labels, name, each) for each in qualified_name(name)]
+        errors += [invalid(labels, value, each) for each in label_value(value)]
     annotations = child(path, "annotations")
     found = meta.get("annotations", {})
     for name in found:
-        errors += [invalid(annotations, name, each) for each in _qualified(name.lower())]
+        errors += [invalid(annotations, name, each) for each in qualified_name(name.lower())]
     if sum(_bytes(name) + _bytes(value) for name, value in found.items()) > _MOST_ANNOTATIONS:
         errors.append(too_long(annotations, _MOST_ANNOTATIONS))
     return errors + _owners(meta.get("ownerReferences", []), child(path, "ownerReferences"))
@@ -225,7 +231,7 @@ def _shown(owner: dict[str, Any]) -> GoStruct:
 
 
 def _finalizers(finalizers: list[str], path: str) -> list[FieldError]:
-    errors = [invalid(path, each, problem) for each in finalizers for problem in _qualified(each)]
+    errors = [invalid(path, each, problem) for each in finalizers for problem in qualified_name(each)]
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         said = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(invalid(path, finalizers, said))
@@ -278,4 +284,4 @@ def _embedded_meta(metadata: Any, path: str) -> list[FieldError]:
         return [invalid(path, metadata, str(error))]
     namespaced = bool(meta.get("namespace"))
     named = meta if meta.get("name") else {**meta, "name": "fakename"}
-    return meta_errors(named, path, namespaced=namespaced, name_rule=_path_segment)
+    return meta_errors(named, path, namespaced=namespaced, name_rule=path_segment)
