@@ -2,6 +2,7 @@
 
 __all__ = [
     "ADMIN",
+    "ApiServer",
     "Catalog",
     "Context",
     "GenericStrategy",
@@ -20,5 +21,6 @@ __all__ = [
 from .catalog import Catalog, ResourceType, Storage, Subresource
 from .errors import StatusError
 from .request import ADMIN, Request, Response, Stream, User
+from .server import ApiServer
 from .store import Store
 from .strategy import Context, GenericStrategy, Strategy

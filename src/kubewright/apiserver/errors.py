@@ -69,6 +69,8 @@ class StatusError(Exception):
         super().__init__(code, reason, message)
         self.code, self.reason, self.message, self.details = code, reason, message, details
         self.headers = tuple(headers)
+        self.metadata: dict[str, Any] = {}
+        """Of the Status: the continue token of a list that has to go on otherwise."""
 
     def __str__(self) -> str:
         return self.message
@@ -76,7 +78,8 @@ class StatusError(Exception):
     @property
     def status(self) -> dict[str, Any]:
         """The Status object, in the order in which the server writes it."""
-        status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        status: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": self.metadata}
+        status["status"] = "Failure"
         if self.message:
             status["message"] = self.message
         if self.reason:

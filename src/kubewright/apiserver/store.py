@@ -179,8 +179,9 @@ def _revision(change: Change) -> int:
 Journal = Callable[[str, Change], None]
 """Told of each commit before it happens; what it raises refuses the commit."""
 
-Listener = Callable[[str], None]
-"""Told of each collection that has changed, after the commit. Must be quick, must not write."""
+Listener = Callable[[str, Change, int], None]
+"""Told of each commit after it happened: the resource, the change, its number in the log of the collection. Must be
+quick, must not write."""
 
 
 class Store:
@@ -275,9 +276,10 @@ class Store:
     def _commit(self, resource: str, collection: Collection, change: Change) -> None:
         if self.journal is not None:
             self.journal(resource, change)
+        number = collection.end
         self.apply(resource, collection, change)
         for listener in self.listeners:
-            listener(resource)
+            listener(resource, change, number)
 
     def apply(self, resource: str, collection: Collection, change: Change) -> None:
         """Make a change that has been written down. For journals that are read back."""
@@ -314,9 +316,6 @@ class Store:
             collection = self._writable(resource)
             self._cut(collection, bisect_right(collection.log, wanted, key=_revision))
             collection.floor = max(collection.floor, wanted)
-        for listener in self.listeners:
-            for resource in self._collections:
-                listener(resource)
 
     @property
     def compacted(self) -> int:

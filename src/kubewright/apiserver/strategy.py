@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
-from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.fielderrors import FieldError, invalid
 from kubewright.schema.structural.metarules import dns_subdomain, meta_errors, update_errors
 from kubewright.schema.structural.objectmeta import MetaError, read_meta
 from kubewright.schema.structural.values import same
@@ -39,6 +39,10 @@ __all__ = [
     "Malformed",
     "Strategy",
     "Undecoded",
+    "changed_meta_errors",
+    "changes_spec",
+    "keep_metadata",
+    "keep_status",
 ]
 
 Column = Mapping[str, Any]
@@ -213,7 +217,7 @@ class GenericStrategy:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def metadata_update_errors(self, new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
-        return update_errors(new, old)
+        return changed_meta_errors(new, old)
 
     def validate_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> list[FieldError]:
         return []
@@ -237,6 +241,19 @@ class GenericStrategy:
 
 
 _AT_ONCE: Final = Grace()
+
+
+_FIXED: Final = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def changed_meta_errors(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
+    """What is wrong with a change of metadata (`ValidateObjectMetaUpdate`)."""
+    errors = update_errors(new, old)
+    for name in _FIXED:
+        if not same(new.get(name), old.get(name)):
+            shown = new.get(name, "" if name == "uid" else None)
+            errors.append(invalid(f"metadata.{name}", shown, "field is immutable"))
+    return errors
 
 
 class StatusStrategy(GenericStrategy):

@@ -1,0 +1,227 @@
+"""Bodies of requests: bytes to a decoded object, and what strict decoding has to say of duplicates.
+
+JSON and YAML, told apart by content type. A name that is there twice is only seen by a reader that looks: the fast one
+drops the first silently. So a body that reads back byte for byte as it came has no duplicates; any other is read again
+by a slower reader that counts names. Protobuf bodies are decoded by a hook, as its messages are somebody else's table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+import yaml
+
+from kubewright.schema.structural.values import MAX_DEPTH
+
+from .errors import bad_request, unsupported_media_type
+
+__all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "media_type", "read_body"]
+
+MediaType = str
+
+JSON_TYPES: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_YAML: Final = "application/yaml"
+_PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+
+ProtobufReader = Callable[[bytes], dict[str, Any]]
+
+
+class Body(NamedTuple):
+    """A decoded body. `duplicates` as strict decoding reports them: `duplicate field "spec.bar"`."""
+
+    value: Any
+    duplicates: tuple[str, ...] = ()
+
+
+class BadJson(ValueError):
+    """Bytes that are no JSON; the text is the reader's."""
+
+
+def media_type(header: str) -> MediaType:
+    """The type of a Content-Type header, without its parameters."""
+    return header.partition(";")[0].strip().lower()
+
+
+def read_body(
+    body: bytes, content_type: str, *, strict: bool, accepted: tuple[str, ...], protobuf: ProtobufReader | None = None
+) -> Body:
+    """Decode a body.
+
+    Args:
+        strict: look for duplicates.
+        accepted: content types, for the error; the first is that of a body without one.
+
+    Raises:
+        StatusError: 415 for another content type.
+        BadJson: it cannot be read.
+    """
+    kind = media_type(content_type) or accepted[0]
+    if kind not in accepted or (kind == _PROTOBUF and protobuf is None):
+        raise unsupported_media_type(accepted)
+    if kind == _PROTOBUF:
+        assert protobuf is not None
+        return Body(protobuf(body))
+    if kind == _YAML:
+        return _yaml(body, strict)
+    return decode_json(body, strict=strict)
+
+
+def decode_json(body: bytes, *, strict: bool) -> Body:
+    """Decode JSON. Raises BadJson."""
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return _slowly(body, strict)
+    if not strict or orjson.dumps(value) == body.rstrip():
+        return Body(value)
+    return _slowly(body, strict)
+
+
+def _slowly(body: bytes, strict: bool) -> Body:
+    """The reader that sees names twice, and numbers that are larger than 64 bits."""
+    seen: list[_Names] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = _Names(items)
+        if len(made) != len(items):
+            names = [name for name, _ in items]
+            made.twice = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+            seen.append(made)
+        return made
+
+    try:
+        text = body.decode()
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadJson(_as_go(error, body)) from None
+    found: list[str] = []
+    if seen and strict:
+        _paths(value, "", found)
+    return Body(value, tuple(found))
+
+
+class _Names(dict[str, Any]):
+    twice: tuple[str, ...] = ()
+
+
+def _constant(text: str) -> Any:
+    raise ValueError(f"invalid character {text[0]!r} looking for beginning of value")
+
+
+def _paths(value: Any, path: str, found: list[str]) -> None:
+    if isinstance(value, dict):
+        found += [f'duplicate field "{path}{name}"' for name in getattr(value, "twice", ())]
+        for name, each in value.items():
+            _paths(each, f"{path}{name}.", found)
+    elif isinstance(value, list):
+        for place, each in enumerate(value):
+            _paths(each, f"{path.removesuffix('.')}[{place}].", found)
+
+
+_SPACE: Final = b" \t\r\n"
+
+
+def _as_go(error: Exception, body: bytes) -> str:
+    """What Go's decoder says of the same text, for the usual cases."""
+    if isinstance(error, RecursionError):
+        return "exceeded max depth"
+    if isinstance(error, json.JSONDecodeError):
+        rest = error.doc[error.pos :].lstrip(" \t\r\n")
+        if not rest or error.msg.startswith("Unterminated"):
+            return "unexpected end of JSON input"
+        character = _quoted(rest[0])
+        if error.msg == "Extra data":
+            return f"invalid character {character} after top-level value"
+        if error.msg.startswith("Expecting property name"):
+            return f"invalid character {character} looking for beginning of object key string"
+        if error.msg.startswith("Expecting ':'"):
+            return f"invalid character {character} after object key"
+        if error.msg.startswith("Expecting ','"):
+            inside = "array element" if _in_array(error.doc[: error.pos]) else "object key:value pair"
+            return f"invalid character {character} after {inside}"
+        return f"invalid character {character} looking for beginning of value"
+    return str(error)
+
+
+def _quoted(character: str) -> str:
+    return {"'": "'\\''", '"': "'\"'"}.get(character, f"'{character}'")
+
+
+def _in_array(before: str) -> bool:
+    depth: list[str] = []
+    for character in re.sub(r'"(?:\\.|[^"\\])*"', "", before):
+        if character in "[{":
+            depth.append(character)
+        elif character in "]}" and depth:
+            depth.pop()
+    return bool(depth) and depth[-1] == "["
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as JSON has it: texts that look like dates stay texts, names are texts, no names twice (when asked)."""
+
+    twice: list[str]
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
+    loader.flatten_mapping(node)
+    made: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        name = key if isinstance(key, str) else _name(key)
+        if name in made:
+            place = key_node.start_mark
+            loader.twice.append(f'line {place.line + 1}: key "{name}" already set in map')
+        made[name] = loader.construct_object(value_node, deep=True)
+    return made
+
+
+def _name(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return "null" if key is None else str(key)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _yaml(body: bytes, strict: bool) -> Body:
+    try:
+        loader = _Loader(body.decode())
+        loader.twice = []
+        value = loader.get_single_data()
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise BadJson(f"error converting YAML to JSON: yaml: {_first_line(error)}") from None
+    return Body(value, tuple(loader.twice) if strict else ())
+
+
+def _first_line(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None)
+    if mark is not None and problem:
+        return f"line {mark.line + 1}: {problem}"
+    return str(error).partition("\n")[0]
+
+
+def is_too_deep(value: Any, depth: int = 0) -> bool:
+    """Whether a decoded value has more levels than anything here will walk."""
+    if depth > MAX_DEPTH:
+        return True
+    if isinstance(value, Mapping):
+        return any(is_too_deep(each, depth + 1) for each in value.values() if isinstance(each, dict | list))
+    return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
+
+
+def as_object(body: Body, what: str = "object") -> dict[str, Any]:
+    """The body, which has to be an object. Raises StatusError."""
+    if not isinstance(body.value, dict):
+        raise bad_request(f"the {what} is no object")
+    return body.value

@@ -1,0 +1,154 @@
+"""What the verbs stand on: the store, the clock, chance, and the hooks around a write.
+
+A `Backend` is one server's. Its randomness is seeded, so that two servers that are asked the same give the same uids
+and names. The hooks are where the rest of a real server comes in: admission, field management. Without them writes go
+straight through.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, Protocol
+
+from ..catalog import Catalog, ResourceType
+from ..request import User
+from ..store import Store
+
+__all__ = ["Admission", "Attributes", "Backend", "FieldManager", "Operation", "timestamp"]
+
+Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
+
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH: Final = 5
+_LONGEST_BASE: Final = 58
+
+
+@dataclass(slots=True)
+class Attributes:
+    """What admission is asked about. `object` may be changed, or replaced, by `admit`; `old` never."""
+
+    operation: Operation
+    kind: ResourceType
+    subresource: str
+    namespace: str
+    name: str
+    object: dict[str, Any] | None
+    old: dict[str, Any] | None
+    options: Mapping[str, Any]
+    is_dry_run: bool
+    user: User
+    warn: Callable[[str], None]
+
+
+class Admission(Protocol):
+    """What has a say in writes after they are decoded. Both raise StatusError to refuse."""
+
+    async def admit(self, attributes: Attributes) -> None:
+        """May change the object. Asked before the kind's own preparation and validation."""
+
+    async def validate(self, attributes: Attributes) -> None:
+        """Asked last, with the object as it would be stored."""
+
+
+class FieldManager(Protocol):
+    """Who owns which field. Objects are in the version of the request."""
+
+    def update(
+        self,
+        kind: ResourceType,
+        subresource: str,
+        live: dict[str, Any] | None,
+        new: dict[str, Any],
+        manager: str,
+        now: datetime,
+    ) -> None:
+        """Track a write of `new` over `live` (None: a creation): sets `metadata.managedFields` of `new`."""
+
+    def apply(
+        self,
+        kind: ResourceType,
+        subresource: str,
+        live: dict[str, Any] | None,
+        patch: dict[str, Any],
+        manager: str,
+        force: bool,
+        now: datetime,
+    ) -> dict[str, Any]:
+        """The object that an apply patch makes of `live`. Raises StatusError: conflicts."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(slots=True)
+class Backend:
+    """One server's state and settings.
+
+    Args:
+        now: the clock; UTC, with a time zone.
+        seed: of uids and generated names; None for real randomness.
+        fresh_seconds: how long a read waits for a revision that is still to come before it is refused (504).
+        max_body_bytes: of a request.
+        storage_prefix: what keys start with in the few messages that show them.
+        protobuf: reads protobuf bodies; they are refused (415) without it.
+    """
+
+    store: Store = field(default_factory=Store)
+    catalog: Catalog = field(default_factory=Catalog)
+    now: Callable[[], datetime] = _utc_now
+    seed: int | None = None
+    admission: Admission | None = None
+    field_manager: FieldManager | None = None
+    fresh_seconds: float = 0.0
+    max_body_bytes: int = 3 * 1024 * 1024
+    max_object_bytes: int = 1536 * 1024
+    storage_prefix: str = "/registry"
+    protobuf: Callable[[bytes], dict[str, Any]] | None = None
+    random: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)  # noqa: S311 - names, not secrets
+
+    def new_uid(self) -> str:
+        """A uid, version 4 in form."""
+        return str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+
+    def new_suffix(self) -> str:
+        """The random end of a generated name."""
+        return "".join(self.random.choices(_LETTERS, k=_SUFFIX_LENGTH))
+
+    def generated_name(self, base: str) -> str:
+        """A name from `generateName`, which is cut to leave room."""
+        return base[:_LONGEST_BASE] + self.new_suffix()
+
+    def timestamp(self) -> str:
+        """Now, as metadata has it."""
+        return timestamp(self.now())
+
+    def fork(self, store: Store | None = None) -> Backend:
+        """Another backend that goes on from here: same contents, same chance to come."""
+        made = Backend(
+            store=self.store.fork() if store is None else store,
+            catalog=self.catalog,
+            now=self.now,
+            seed=self.seed,
+            admission=self.admission,
+            field_manager=self.field_manager,
+            fresh_seconds=self.fresh_seconds,
+            max_body_bytes=self.max_body_bytes,
+            max_object_bytes=self.max_object_bytes,
+            storage_prefix=self.storage_prefix,
+            protobuf=self.protobuf,
+        )
+        made.random.setstate(self.random.getstate())
+        return made
+
+
+def timestamp(at: datetime) -> str:
+    """A time to the second, in UTC."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,142 @@
+"""One request on its way through the registry: what is asked of what, by whom, and what is said along the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..catalog import ResourceType, Subresource
+from ..representation import Representation
+from ..request import Request, Response
+from ..routes import Route
+from ..strategy import Context, Strategy
+from .backend import Attributes, Backend, Operation
+
+__all__ = ["Call", "resource_key"]
+
+
+def resource_key(group: str, plural: str) -> str:
+    """Under which name a resource is in the store."""
+    return f"{group}/{plural}"
+
+
+@dataclass(slots=True)
+class Call:
+    """One request for a resource.
+
+    `strategy` is that of the subresource where the request is for one with rules of its own.
+    """
+
+    backend: Backend
+    request: Request
+    kind: ResourceType
+    route: Route
+    verb: str
+    representation: Representation
+    subresource: Subresource | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def strategy(self) -> Strategy:
+        if self.subresource is not None and self.subresource.strategy is not None:
+            return self.subresource.strategy
+        return self.kind.strategy
+
+    @property
+    def namespace(self) -> str:
+        """Of the request; empty for what has none (a Namespace is in no namespace)."""
+        return self.route.namespace if self.kind.namespaced else ""
+
+    @property
+    def resource(self) -> str:
+        """The name of the collection in the store."""
+        return resource_key(self.kind.storage.group, self.kind.storage.plural)
+
+    def key(self, name: str) -> str:
+        """Where an object of the request's namespace is in the store."""
+        return f"{self.route.namespace}/{name}" if self.kind.namespaced else name
+
+    def shown_key(self, name: str) -> str:
+        """Where the real server has it, for messages that show it."""
+        storage = self.kind.storage
+        parts = [self.backend.storage_prefix, storage.plural]
+        if self.kind.is_custom or storage.group in _GROUPED:
+            parts.insert(1, storage.group)
+        return "/".join([*parts, self.key(name)])
+
+    def of(self, namespace: str, name: str) -> Call:
+        """The same call for one object, with warnings of its own."""
+        return replace(self, route=self.route._replace(namespace=namespace, name=name), warnings=[])
+
+    def warn(self, text: str) -> None:
+        """Add a Warning header to the answer, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def context(self, name: str = "", *, is_dry_run: bool = False, options: Mapping[str, Any] | None = None) -> Context:
+        """What strategies get to know."""
+        backend = self.backend
+        return Context(
+            now=backend.now(),
+            verb=self.verb,
+            namespace=self.namespace,
+            name=name or self.route.name,
+            subresource=self.route.subresource,
+            user=self.request.user,
+            is_dry_run=is_dry_run,
+            lookup=self._lookup,
+            objects=self._objects,
+            new_uid=backend.new_uid,
+            new_suffix=backend.new_suffix,
+            warn=self.warn,
+            options=options or {},
+        )
+
+    def attributes(
+        self,
+        operation: Operation,
+        name: str,
+        obj: dict[str, Any] | None,
+        old: dict[str, Any] | None,
+        options: Mapping[str, Any],
+        is_dry_run: bool,
+    ) -> Attributes:
+        """What admission gets to know."""
+        return Attributes(
+            operation,
+            self.kind,
+            self.route.subresource,
+            self.route.namespace,
+            name,
+            obj,
+            old,
+            options,
+            is_dry_run,
+            self.request.user,
+            self.warn,
+        )
+
+    def _lookup(self, group: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
+        entry = self.backend.store.get(resource_key(group, plural), f"{namespace}/{name}" if namespace else name)
+        return None if entry is None else entry.object
+
+    def _objects(self, group: str, plural: str, namespace: str) -> Sequence[dict[str, Any]]:
+        page = self.backend.store.collection(resource_key(group, plural)).page(f"{namespace}/" if namespace else "")
+        return [each.object for each in page.entries]
+
+    def answer(self, status: int, body: bytes, content_type: str | None = None) -> Response:
+        """An answer with what was warned of."""
+        headers = [("content-type", content_type or self.representation.content_type)]
+        headers += [("warning", warning_header(each)) for each in self.warnings]
+        return Response(status, body, headers)
+
+
+_GROUPED = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups of the real server whose storage keys have the group in them, besides custom resources."""
+
+
+def warning_header(text: str) -> str:
+    """A Warning header: code, no agent, the text quoted."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 - "{escaped}"'

@@ -1,0 +1,143 @@
+"""From the body of a write to an object of the kind: decoded, checked for what is unknown, defaulted.
+
+How strictly, `fieldValidation` says: Ignore drops what is unknown, Warn (the default) says so in Warning headers,
+Strict refuses. Duplicate names and unknown fields are reported together, duplicates first.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kubewright.schema.structural.gotext import quoted
+
+from ..bodies import JSON_TYPES, BadJson, Body, is_too_deep, read_body
+from ..errors import bad_request, request_too_large
+from ..strategy import Malformed
+from .call import Call
+
+__all__ = ["cannot_be_handled", "decode_object", "read_fields", "report"]
+
+_CUSTOM_TYPES: Final = ("application/json", "application/yaml")
+_SHOWN: Final = 30
+_SAFE_DEPTH: Final = 150
+
+
+def check_size(call: Call) -> None:
+    """Raises StatusError: the body is larger than the server takes."""
+    limit = call.backend.max_body_bytes
+    if limit and len(call.request.body) > limit:
+        raise request_too_large(limit)
+
+
+def decode_object(call: Call, validation: str, *, kind: str = "", api_version: str = "") -> dict[str, Any]:
+    """The object in the body of a create or update, defaulted.
+
+    Args:
+        validation: Ignore, Warn or Strict.
+        kind, api_version: what has to be there, if not the kind of the call.
+
+    Raises:
+        StatusError: it cannot be read, is of another version, or has unknown fields and may not.
+    """
+    check_size(call)
+    served = call.kind
+    kind, api_version = kind or served.kind, api_version or served.api_version
+    body = _decoded(call, kind, strict=validation != "Ignore")
+    obj = body.value
+    problems = list(body.duplicates)
+    if call.subresource is None or _is_same(call):
+        problems += read_fields(call, obj)
+    if problems:
+        said = f"strict decoding error: {', '.join(problems)}"
+        report(call, problems, validation, cannot_be_handled(obj["kind"], obj["apiVersion"], kind, said))
+    if obj["apiVersion"] != api_version:
+        raise bad_request(
+            f"the API version in the data ({obj['apiVersion']}) does not match the expected API version ({api_version})"
+        )
+    return obj  # type: ignore[no-any-return]
+
+
+def _is_same(call: Call) -> bool:
+    """Whether the subresource is the object itself, and not another one."""
+    part = call.subresource
+    return part is not None and part.view is None and part.action is None
+
+
+def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
+    body = call.request.body
+    accepted = _CUSTOM_TYPES if call.kind.is_custom else JSON_TYPES
+    reader = call.backend.protobuf
+    try:
+        decoded = read_body(
+            body, call.request.headers.get("content-type", ""), strict=strict, accepted=accepted, protobuf=reader
+        )
+    except BadJson as error:
+        said = f"couldn't get version/kind; json parse error: {error}"
+        raise _unrecognized(kind, said, body) from None
+    obj = decoded.value
+    if not isinstance(obj, dict):
+        said = "couldn't get version/kind; json parse error: json: cannot unmarshal "
+        found = {list: "array", str: "string", bool: "bool", type(None): "null"}.get(type(obj), "number")
+        if obj is None:
+            raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
+        wanted = 'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string '
+        raise _unrecognized(kind, f'{said}{found} into {wanted}"json:\\"kind,omitempty\\"" }}', body)
+    if body.count(b"{") + body.count(b"[") > _SAFE_DEPTH and is_too_deep(obj):
+        raise _unrecognized(kind, "couldn't get version/kind; json parse error: exceeded max depth", body)
+    for name in ("apiVersion", "kind"):
+        if not isinstance(obj.get(name, ""), str):
+            raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {name} is no text", body)
+    if not obj.get("kind") and call.kind.is_custom and call.subresource is None:
+        raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
+    return Body(_headed(obj, kind, call.kind.api_version), decoded.duplicates)
+
+
+def _headed(obj: dict[str, Any], kind: str, api_version: str) -> dict[str, Any]:
+    """The object with its kind and version in front, where encoding looks for them."""
+    names = iter(obj)
+    if next(names, "") == "kind" and next(names, "") == "apiVersion" and obj["kind"] and obj["apiVersion"]:
+        return obj
+    head = {"kind": obj.get("kind") or kind, "apiVersion": obj.get("apiVersion") or api_version}
+    return {**head, **{name: each for name, each in obj.items() if name not in head}}
+
+
+def _unrecognized(kind: str, why: str, body: bytes) -> Exception:
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why} ({_summary(body)})")
+
+
+def _summary(body: bytes) -> str:
+    if not body:
+        return "<empty>"
+    cut = body[:_SHOWN]
+    shown = cut.decode(errors="replace") if body.startswith(b"{") else cut.hex()
+    return f"{shown} ..." if len(body) > _SHOWN else shown
+
+
+def read_fields(call: Call, obj: dict[str, Any]) -> list[str]:
+    """Read an object by the rules of its kind, in place, and default it; what strict decoding objects to.
+
+    Raises StatusError: it cannot be read.
+    """
+    try:
+        unknown = call.strategy.decode(obj)
+    except Malformed as error:
+        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], call.kind.kind, str(error))) from None
+    if "metadata" not in obj:
+        obj["metadata"] = {}
+    call.strategy.default(obj)
+    return unknown
+
+
+def cannot_be_handled(kind: str, api_version: str, wanted: str, why: str) -> str:
+    """What is said of an object that does not fit its kind."""
+    version = api_version.rpartition("/")[2]
+    return f"{kind} in version {quoted(version)} cannot be handled as a {wanted}: {why}"
+
+
+def report(call: Call, problems: list[str] | tuple[str, ...], validation: str, refusal: str) -> None:
+    """Warn of problems, or refuse because of them. Raises StatusError."""
+    if validation == "Strict":
+        raise bad_request(refusal)
+    if validation == "Warn":
+        for each in problems:
+            call.warn(each)

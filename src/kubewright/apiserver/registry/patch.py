@@ -1,0 +1,165 @@
+"""PATCH: JSON patch, merge patch, strategic merge patch, and (where field managers are) apply.
+
+A patch is made anew from the latest object until it is committed, so without a `resourceVersion` in it it never
+conflicts. The patched object is read like the body of an update; what cannot be read is 422 here. Rule:
+`endpoints/handlers/patch.go`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+
+from kubewright.schema.structural.fielderrors import invalid as invalid_field
+from kubewright.schema.structural.gotext import as_json, plain
+
+from ..bodies import BadJson, decode_json, media_type, read_body
+from ..errors import StatusError, bad_request, conflict, invalid_of, not_found, unsupported_media_type
+from ..options import WriteOptions, write_options
+from ..patching import json_patch, merge_patch
+from ..request import Response
+from ..store import Entry
+from ..strategy import Malformed
+from .call import Call
+from .create import create_object, manager_of, track
+from .decoding import check_size
+from .metadata import check_name, ensure_namespace, meta_of
+from .update import change
+
+__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "patch", "patched_by"]
+
+JSON_PATCH: Final = "application/json-patch+json"
+MERGE_PATCH: Final = "application/merge-patch+json"
+STRATEGIC: Final = "application/strategic-merge-patch+json"
+APPLY: Final = "application/apply-patch+yaml"
+
+
+async def patch(call: Call) -> Response:
+    """Answer a PATCH of an object."""
+    kind, options = read_patch(call)
+    name = call.route.name
+    if kind == APPLY:
+        return await _apply(call, options)
+
+    async def make(live: Entry, is_first: bool) -> dict[str, Any]:
+        new = patched_by(call, kind, live, options, warn=is_first)
+        meta = meta_of(new)
+        ensure_namespace(call.kind, meta, call.route.namespace)
+        check_name(meta, name)
+        track(call, live.object, new, options)
+        return new
+
+    entry = await change(call, name, make, options, kind="PatchOptions")
+    return call.answer(200, call.representation.one(call.kind, entry))
+
+
+def accepted_types(call: Call) -> tuple[str, ...]:
+    """The patch types of a resource type, in the order in which the real server lists them."""
+    types = [JSON_PATCH, MERGE_PATCH]
+    if not call.kind.is_custom and call.kind.strategic_patch is not None:
+        types.append(STRATEGIC)
+    if call.backend.field_manager is not None:
+        types.append(APPLY)
+    return tuple(types)
+
+
+def read_patch(call: Call) -> tuple[str, WriteOptions]:
+    """The type and the options of a patch whose body is JSON. Raises StatusError."""
+    kind = media_type(call.request.headers.get("content-type", ""))
+    accepted = accepted_types(call)
+    if kind not in accepted:
+        raise unsupported_media_type(accepted)
+    check_size(call)
+    options = write_options(call.request.query, "PatchOptions", is_apply=kind == APPLY)
+    if kind != APPLY:
+        try:
+            decode_json(call.request.body, strict=False)
+        except BadJson:
+            raise bad_request("invalid JSON patch") from None
+    return kind, options
+
+
+def patched_by(call: Call, kind: str, live: Entry, options: WriteOptions, *, warn: bool) -> dict[str, Any]:
+    """A fresh object: the live one with the patch applied, read and defaulted. Raises StatusError."""
+    strict = options.field_validation != "Ignore"
+    body = decode_json(call.request.body, strict=strict)
+    problems = list(body.duplicates)
+    document: dict[str, Any] = orjson.loads(live.json)
+    if kind == JSON_PATCH:
+        unknown: list[str] = []
+        new = json_patch(document, body.value, unknown)
+        problems = [*(f"json patch {each}" for each in problems), *unknown]
+    elif kind == MERGE_PATCH:
+        new = merge_patch(document, body.value)
+    else:
+        assert call.kind.strategic_patch is not None
+        if not isinstance(body.value, dict):
+            raise bad_request("json: cannot unmarshal into Go value of type map[string]interface {}")
+        new = call.kind.strategic_patch(document, body.value)
+    return _read(call, new, problems, options.field_validation, warn, plain(body.value) if kind == STRATEGIC else None)
+
+
+def _read(call: Call, new: Any, problems: list[str], validation: str, warn: bool, shown: str | None) -> dict[str, Any]:
+    def refused(why: str) -> StatusError:
+        value = as_json(new) if shown is None else shown
+        return invalid_of("", "", "", "", [invalid_field("patch", value, why)])
+
+    if not isinstance(new, dict):
+        raise refused("json: cannot unmarshal into Go value")
+    try:
+        text = as_json(new) if shown is None and validation == "Strict" else ""
+        problems += call.strategy.decode(new)
+    except Malformed as error:
+        raise refused(str(error)) from None
+    if problems and validation == "Strict":
+        shown = shown if shown is not None else text
+        raise refused(f"strict decoding error: {', '.join(problems)}")
+    if problems and validation == "Warn" and warn:
+        for each in problems:
+            call.warn(each)
+    meta_of(new)
+    call.strategy.default(new)
+    return new
+
+
+async def _apply(call: Call, options: WriteOptions) -> Response:
+    """Server-side apply: what a field manager states, merged into what is there."""
+    backend, name = call.backend, call.route.name
+    assert backend.field_manager is not None
+    manager = options.field_manager or manager_of(call.request.headers.get("user-agent", ""))
+    field_manager = backend.field_manager
+
+    def stated() -> dict[str, Any]:
+        try:
+            body = read_body(call.request.body, "application/yaml", strict=False, accepted=("application/yaml",))
+        except BadJson as error:
+            raise bad_request(f"error decoding YAML: {error}") from None
+        if not isinstance(body.value, dict):
+            raise bad_request("error decoding patch: the patch is no object")
+        return body.value
+
+    def applied(live: dict[str, Any] | None) -> dict[str, Any]:
+        new = field_manager.apply(
+            call.kind, call.route.subresource, live, stated(), manager, bool(options.force), backend.now()
+        )
+        new = _read(call, new, [], options.field_validation, True, None)
+        ensure_namespace(call.kind, meta_of(new), call.route.namespace)
+        check_name(meta_of(new), name)
+        return new
+
+    async def make(live: Entry, is_first: bool) -> dict[str, Any]:
+        return applied(orjson.loads(live.json))
+
+    if backend.store.get(call.resource, call.key(name)) is None:
+        if call.subresource is not None:
+            raise not_found(call.kind, name)
+        new = applied(None)
+        if uid := meta_of(new).get("uid"):
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(call.kind, name, why)
+        meta_of(new).pop("resourceVersion", None)
+        created = await create_object(call, new, options, is_tracked=True)
+        return call.answer(201, call.representation.one(call.kind, created))
+    entry = await change(call, name, make, options, kind="PatchOptions")
+    return call.answer(200, call.representation.one(call.kind, entry))
