@@ -92,7 +92,7 @@ class Response:
         return orjson.loads(self.body)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Stream:
     """An answer that goes on: a watch.
 
