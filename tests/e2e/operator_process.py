@@ -107,6 +107,11 @@ class OperatorProcess:
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
 
+    @property
+    def state(self) -> str:
+        """What the kernel says that it does: R, S, T (stopped), ... (proc(5), stat)."""
+        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+
     def rss_bytes(self) -> int:
         """The memory that it has resident."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * _PAGE_BYTES

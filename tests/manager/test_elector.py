@@ -64,7 +64,9 @@ class Candidate:
         self.ends: list[str] = []
         self.link: LeaseTransport = api.transport()
         settings = replace(QUICK, identity=identity, stall_seconds=stall_seconds).named("lease", "ns")
-        self.elector = Elector(settings, CONFIG, observer=self.told, transport=lambda: self.link, end=self.ends.append)
+        self.elector = Elector(
+            settings, CONFIG, observer=self.told, transport=lambda: self.link, end=self.ends.append, timer=None
+        )
 
 
 def run(main: Callable[[LeaseApi], Coroutine[None, None, None]]) -> None:

@@ -69,7 +69,7 @@ class Process:
         self.ends: list[str] = []
         self.below = KeptOpen(api)
         settings = replace(QUICK, identity=name).named("test", "default")
-        elector = Elector(settings, CONFIG, transport=lambda: self.link, end=self.ends.append)
+        elector = Elector(settings, CONFIG, transport=lambda: self.link, end=self.ends.append, timer=None)
         candidacy = Candidacy(elector, lambda fence: self.below, server="fake.example")
         self.elector = elector
         self.manager = Manager(api.client(), [bind(work)], name="test", candidacy=candidacy, **options)

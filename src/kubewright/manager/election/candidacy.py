@@ -33,7 +33,7 @@ class Candidacy:
     def __init__(self, elector: Elector, connect: Connect, *, server: str) -> None:
         """`connect` makes the connections of the fenced client; `server` is its name in messages."""
         self.elector = elector
-        kernel_seconds = elector.settings.grace_seconds
+        kernel_seconds = elector.settings.grace_seconds / 2  # the last write is of `deadman`'s deadline
         fence = Fence(elector.leadership, server, kernel_seconds=kernel_seconds)
         self._transport = FencedTransport(fence, connect)
 

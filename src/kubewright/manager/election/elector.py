@@ -7,6 +7,7 @@ computation does not cost the lease.
     election thread    asks, renews; writes `leadership`         posts Elected, Lost, ... to the event loop
     event loop         starts and stops what is guarded          posts stepped_down, stop to the election thread
     watchdog thread    reads `leadership`                        posts the loss to the event loop, or ends the process
+    the kernel         has the last deadline of `leadership`     ends the process, even where none of its threads runs
 
 Nothing waits for another thread, and the election thread does not log: whoever holds a lock of the logging, or a full
 pipe behind it, would hold the lease as well.
@@ -25,6 +26,7 @@ from kubewright.client import ClientConfig, Transport
 from kubewright.model import MicroTime
 
 from .campaign import Campaign
+from .deadman import DeadManSwitch, Timer, kernel_timer
 from .election import Election
 from .leadership import Leadership, steady
 from .lock import LeaseLock, election_http
@@ -67,7 +69,8 @@ class Elector:
     Guarantees:
         T1 From `elected` on no other process that keeps the rules leads, until `2 * grace_seconds` after
            `leadership.valid_until` (less what clocks differ in speed); `term.lost` is set when that has passed.
-        T2 What has not stepped down `grace_seconds` after the leadership was lost ends with the process.
+        T2 What has not stepped down `grace_seconds` after the leadership was lost ends with the process; where the
+           process was stopped meanwhile, before the event loop's thread executes anything (Linux).
         T3 A blocked event loop does not lose the lease before `stall_seconds`; then the process ends.
         T4 The lease is given back only after `stepped_down`, or when nothing was guarded.
     Cancellation: a cancelled `elected` has taken nothing. Leaving `async with` takes `release_seconds` and a little
@@ -83,6 +86,7 @@ class Elector:
         observer: ElectionObserver | None = None,
         transport: Callable[[], Transport] | None = None,
         end: Callable[[str], None] = end_process,
+        timer: Callable[[], Timer] | None = kernel_timer,
         clock: Callable[[], float] = steady,
         logger: logging.Logger | None = None,
     ) -> None:
@@ -94,6 +98,7 @@ class Elector:
             observer: metrics and events; none by default.
             transport: called in the election's thread; makes another transport than the usual.
             end: ends the process, having said why.
+            timer: called in the event loop's thread; makes what ends the process where no thread can. None: nothing.
         """
         assert settings.identity is not None
         self.settings = settings
@@ -105,6 +110,8 @@ class Elector:
         self._transport = transport
         self._logger = logger or logging.getLogger("kubewright.leader-election")
         self._clock = clock
+        self._timer = timer
+        self._switch: DeadManSwitch | None = None
         self._thread = threading.Thread(target=self._run, name="leader election", daemon=True)
         self._campaign: Campaign | None = None  # of the thread, while it runs
         self._thread_loop: asyncio.AbstractEventLoop | None = None
@@ -137,6 +144,7 @@ class Elector:
             raise
         if self._failure is not None:
             raise self._failure
+        self._switch = self._make_switch()
         self._watchdog.start()
         self._logger.info("leader election: candidate for Lease %s as %s", self.lease, self.settings.identity)
         return self
@@ -144,7 +152,7 @@ class Elector:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.leadership.guards = False
+        self._guard(False)
         self._watchdog.stop()
         self._command("stop")
         try:
@@ -154,6 +162,8 @@ class Elector:
             self._logger.warning("leader election: Lease %s was not given back in time; it runs out", self.lease)
         finally:
             self._command("cancel")
+            if self._switch is not None:
+                self._switch.close()
             if self._leads or not self._has_led:
                 self._stopped_leading()
 
@@ -178,16 +188,35 @@ class Elector:
                 await term.lost.wait()  # by now on its way, if it is not there
                 self.stepped_down()
             else:
-                self.leadership.guards = True
+                self._guard(True)
                 return term
 
     def stepped_down(self) -> None:
         """What was guarded has ended: be a candidate again. Too late, it ends the process (T2)."""
         self._watchdog.enforce()
-        self.leadership.guards = False
+        self._guard(False)
         if self._term is not None and self._term.lost.is_set():
             self._term = None
             self._command("stepped_down")
+
+    def _guard(self, guards: bool) -> None:
+        self.leadership.guards = guards
+        if self._switch is not None:
+            self._switch.follow()
+
+    def _make_switch(self) -> DeadManSwitch | None:
+        if self._timer is None:
+            return None
+        try:
+            timer = self._timer()
+        except OSError as error:
+            self._logger.warning(
+                "leader election: no timer of the kernel (%s): a process that is stopped while it writes may write "
+                "once more when it goes on, after another leads",
+                error,
+            )
+            return None
+        return DeadManSwitch(self.leadership, timer, margin_seconds=self.settings.grace_seconds / 4)
 
     def is_healthy(self, now: float | None = None, *, tolerance_seconds: float = 0.0) -> bool:
         """Whether the election does its work, for a health check.
@@ -308,6 +337,8 @@ class Elector:
         if isinstance(change, Elected | Renewed):
             dead_at = change.valid_until + self.settings.grace_seconds
             self.leadership.extend(change.valid_until, dead_at, change.transitions)
+            if self._switch is not None:
+                self._switch.follow()
         elif isinstance(change, Lost):
             self.leadership.revoke()
             self._watchdog.enforce()

@@ -6,11 +6,11 @@ Owns the last moment before a write is sent, and what becomes of it after. It kn
 The check is made twice: when the request is made, for the sake of its caller, and again when its bytes go to the
 socket, perhaps much later: it may have waited for a connection, a handshake, or for a process that was stopped.
 
-Between the check and the server a write is out of our hands. So it is bounded from all sides, each time to what is left
-until `dead_at`, before anybody else can lead:
+Between the check and the server a write is out of our hands. So it is bounded from all sides, each time to before
+anybody else can lead:
 
     where it may linger                     what bounds it
-    between check and system call           nothing but luck: microseconds, unless the process is stopped right there
+    between check and system call           `deadman` (Linux): a process that was stopped there does not come so far
     in the kernel, which sends it again     TCP_USER_TIMEOUT (Linux): unacknowledged for that long, it is dropped
     in the kernel, when the process ends    SO_LINGER 0: what is not sent yet is dropped with the connection
     in our own buffers and the kernel's     `drop()` when the leadership is lost closes all connections
