@@ -1,7 +1,6 @@
-"""The kinds of the golden table: every type, default, marker and option that a CRD can be made from, once.
+"""Whole kinds for golden files: names, versions, defaults, columns, scale, descriptions, embedded types.
 
-`golden/*.yaml` has what is made of them. `FAMILIES` names, for fields of `Family`, values that a server accepts and
-values that it refuses.
+`golden/*.yaml` has what is made of them. Types and constraints one by one are in `table/`.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Annotated, Any, Generic, Literal, NewType, TypeVar
 from uuid import UUID
 
-import msgspec
-from annotated_types import Ge, Gt, Interval, Le, Len, Lt, MaxLen, MinLen, MultipleOf
+from annotated_types import Ge, Le, MaxLen
 
 from kubewright.model import (
     UNSET,
@@ -34,25 +32,14 @@ from kubewright.models.core.v1 import PersistentVolumeClaim, PodTemplateSpec
 from kubewright.schema import (
     Default,
     Doc,
-    EmbeddedResource,
-    Example,
-    Format,
     Immutable,
-    ListAtomic,
     ListMap,
-    ListSet,
-    MapAtomic,
     MaxProperties,
-    MinProperties,
-    Nullable,
-    Pattern,
-    PreserveUnknown,
     Rule,
-    Schemaless,
-    Title,
 )
 
 GROUP = "golden.example.com"
+GOOD_UUID = "123e4567-e89b-12d3-a456-426614174000"
 T = TypeVar("T")
 
 # -- the smallest -----------------------------------------------------------------------------------------------------
@@ -189,181 +176,6 @@ class Nested(Resource[NestedSpec]):
     """A cluster-scoped kind."""
 
 
-# -- constraints: one family per field --------------------------------------------------------------------------------
-
-
-class Item(Model):
-    name: Annotated[str, MaxLen(20)]
-    protocol: str = "TCP"
-    value: Annotated[str | None, MaxLen(20), Immutable()] = None
-
-
-@MapAtomic()
-class Pair(Model):
-    a: int
-    b: int
-
-
-@Rule("self.min <= self.max", message="min must not be above max", reason="FieldValueForbidden", field_path=".max")
-@Title("A range")
-class Range(Model):
-    min: int
-    max: int
-
-
-@MinProperties(1)
-@MaxProperties(2)
-class SomeOf(Model):
-    a: str | None = None
-    b: str | None = None
-    c: str | None = None
-
-
-@PreserveUnknown()
-class Open(Model):
-    known: int | None = None
-
-
-class FamilySpec(Model):
-    """One field for each family of constraints; all are optional."""
-
-    ge: Annotated[int | None, Ge(3)] = None
-    gt: Annotated[float | None, Gt(0)] = None
-    le: Annotated[int | None, Le(3)] = None
-    lt: Annotated[float | None, Lt(1)] = None
-    interval: Annotated[int | None, Interval(gt=0, le=10)] = None
-    multiple: Annotated[int | None, MultipleOf(5)] = None
-    int32: Annotated[int | None, Format("int32")] = None
-    int64: int | None = None
-    min_len: Annotated[str | None, MinLen(2)] = None
-    max_len: Annotated[str | None, MaxLen(3)] = None
-    length: Annotated[list[int] | None, Len(1, 2)] = None
-    pattern: Annotated[str | None, Pattern(r"^v\d+\.\d+\.\d+$")] = None
-    ipv4: Annotated[str | None, Format("ipv4")] = None
-    cidr: Annotated[str | None, Format("cidr")] = None
-    email: Annotated[str | None, Format("email")] = None
-    hostname: Annotated[str | None, Format("hostname")] = None
-    uri: Annotated[str | None, Format("uri")] = None
-    short_name: Annotated[str | None, Format("k8s-short-name")] = None
-    uuid: UUID | None = None
-    enum: Color | None = None
-    literal: Literal["a", "b"] | None = None
-    int_enum: Size | None = None
-    data: bytes | None = None
-    at: datetime | None = None
-    day: date | None = None
-    every: Duration | None = None
-    every_long: Annotated[Duration | None, Rule("self >= duration('1s')")] = None
-    quantity: Quantity | None = None
-    quantity_big: Annotated[Quantity | None, Rule("quantity(string(self)).compareTo(quantity('1Gi')) >= 0")] = None
-    target: Annotated[IntOrString | None, Ge(1), Pattern(r"^\d+%$")] = None
-    items: Annotated[list[Annotated[str, MaxLen(2)]], MaxLen(3)] = []
-    keys: dict[Annotated[str, Pattern("^[a-z']+$"), MaxLen(3)], int] = {}
-    key_choice: dict[Literal["cpu", "memory"], Quantity] = {}
-    values: dict[str, Annotated[int, Le(3)]] = {}
-    properties: Annotated[dict[str, int] | None, MinProperties(1), MaxProperties(2)] = None
-    some_of: SomeOf | None = None
-    list_map: Annotated[list[Item], ListMap("name", "protocol"), MaxLen(8)] = []
-    list_set: Annotated[list[str], ListSet()] = []
-    pair: Pair | None = None
-    list_atomic: Annotated[list[str], ListAtomic()] = []
-    map_atomic: Annotated[dict[str, str], MapAtomic()] = {}
-    range: Range | None = None
-    field_rule: Annotated[str | None, Rule("self.startsWith('a')", message="must begin with a")] = None
-    message_expression: Annotated[int | None, Rule("self < 5", message_expression="'must be below ' + '5'")] = None
-    on_creation: Annotated[
-        int | None,
-        Rule("!oldSelf.hasValue() || self >= oldSelf.value()", message="only up", optional_old_self=True),
-    ] = None
-    nullable: int | UnsetType | None = UNSET
-    nullable_marked: Annotated[str | None, Nullable(), MaxLen(3)] = None
-    nullable_choice: Annotated[Literal["a", "b"] | None, Nullable()] = None
-    nullable_items: list[str | None] = []
-    nullable_values: dict[str, int | None] = {}
-    open: Open | None = None
-    closed: Leaf | None = None
-    embedded: Annotated[dict[str, Any] | None, EmbeddedResource()] = None
-    schemaless: Annotated[Range | None, Schemaless()] = None
-    anything: Any = None
-    titled: Annotated[int | None, Title("A title"), Example(3), Doc("From a marker.")] = None
-    from_meta: Annotated[int | None, msgspec.Meta(ge=1, le=3, title="By msgspec", examples=[2])] = None
-
-
-class FamilyStatus(Model):
-    conditions: list[Condition] = []
-
-
-@resource(group=GROUP, version="v1", plural="families")
-class Family(Resource[FamilySpec, FamilyStatus]):
-    pass
-
-
-GOOD_UUID = "123e4567-e89b-12d3-a456-426614174000"
-POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "labels": {"a": "b"}}, "spec": {"free": 1}}
-
-FAMILIES: dict[str, tuple[list[Any], list[Any]]] = {
-    "ge": ([3], [2, "3", 3.5]),
-    "gt": ([0.1], [0]),
-    "le": ([3], [4]),
-    "lt": ([0.9], [1]),
-    "interval": ([1, 10], [0, 11]),
-    "multiple": ([10], [11]),
-    "int32": ([2**31 - 1], [2**31]),
-    "int64": ([2**63 - 1], [2**64]),
-    "minLen": (["ab"], ["a"]),
-    "maxLen": (["abc"], ["abcd"]),
-    "length": ([[1], [1, 2]], [[], [1, 2, 3]]),
-    "pattern": (["v1.2.3"], ["1.2.3"]),
-    "ipv4": (["10.0.0.1"], ["10.0.0"]),
-    "cidr": (["10.0.0.0/8"], ["10.0.0.0"]),
-    "email": (["a@example.com"], ["a"]),
-    "hostname": (["a.example.com"], ["-a-"]),
-    "uri": (["https://example.com/x"], ["x"]),
-    "shortName": (["web-1"], ["Web"]),
-    "uuid": ([GOOD_UUID], ["1234"]),
-    "enum": (["red"], ["blue"]),
-    "literal": (["a"], ["c"]),
-    "intEnum": ([10], [2]),
-    "data": (["AP8="], ["!"]),
-    "at": (["2026-01-02T03:04:05Z", "2026-01-02T03:04:05.123456Z"], ["yesterday", "2026-01-02"]),
-    "day": (["2026-01-02"], ["02.01.2026"]),
-    "every": (["1h30m", "0", "-1.5s", "3µs"], ["3 days", "1", "h"]),
-    "everyLong": (["1m"], ["1ms"]),
-    "quantity": (["1Gi", 3, "0.5", "1e3"], ["1gi", 1.5, ""]),
-    "quantityBig": (["2Gi", 2**31], ["1Mi", 3]),
-    "target": ([1, "10%"], [0, "ten", 1.5]),
-    "items": ([["ab"]], [["abc"], ["a", "b", "c", "d"], [1]]),
-    "keys": ([{"ab": 1}, {"a'": 1}], [{"AB": 1}, {"abcd": 1}, {"ab": "1"}]),
-    "keyChoice": ([{"cpu": "1"}], [{"gpu": "1"}]),
-    "values": ([{"a": 3}], [{"a": 4}]),
-    "properties": ([{"a": 1}], [{}, {"a": 1, "b": 1, "c": 1}]),
-    "someOf": ([{"a": "x"}], [{}, {"a": "x", "b": "x", "c": "x"}]),
-    "listMap": (
-        [[{"name": "a", "protocol": "TCP"}, {"name": "b", "protocol": "TCP"}, {"name": "a", "protocol": "UDP"}]],
-        [[{"name": "a"}, {"name": "a"}], [{"protocol": "TCP"}]],
-    ),
-    "listSet": ([["a", "b"]], [["a", "a"]]),
-    "pair": ([{"a": 1, "b": 2}], [{"a": 1}]),
-    "listAtomic": ([["a", "a"]], ["a"]),
-    "mapAtomic": ([{"a": "b"}], [{"a": 1}]),
-    "range": ([{"min": 1, "max": 2}], [{"min": 3, "max": 2}, {"min": 1}]),
-    "fieldRule": (["ab"], ["b"]),
-    "messageExpression": ([4], [5]),
-    "onCreation": ([1], ["1"]),
-    "nullable": ([None, 1], ["1"]),
-    "nullableMarked": ([None, "abc"], ["abcd"]),
-    "nullableChoice": ([None, "a"], ["c"]),
-    "nullableItems": ([["a", None]], [[1]]),
-    "nullableValues": ([{"a": None}], [{"a": "1"}]),
-    "open": ([{"known": 1, "more": 2}], [{"known": "1"}]),
-    "closed": ([{"name": "a"}], [{"name": "a", "more": 2}]),
-    "embedded": ([POD], [{"kind": "Pod"}, {**POD, "metadata": {"labels": {"-": "b"}}}]),
-    "schemaless": ([{"min": 3, "max": "x"}], ["x"]),
-    "anything": ([1, "a", [None, {}], {"a": None}], []),
-    "titled": ([1], ["1"]),
-    "fromMeta": ([1], [4]),
-}
-
 # -- rules over changes -----------------------------------------------------------------------------------------------
 
 
@@ -434,6 +246,9 @@ class ScaledV1Beta1(Resource[ScaledSpecOld]):
     plural="scaleds",
     short_names=["scl"],
     scale=ScaleInfo(label_selector_path=".status.selector"),
+    selectable_fields=[".spec.paused", ".spec.replicas", ".status.selector"],
+    labels={"app.kubernetes.io/part-of": "golden"},
+    annotations={"example.com/owner": "the golden team"},
     columns=[
         Column("Replicas", ".spec.replicas"),
         Column("At", ".spec.at"),
@@ -523,7 +338,6 @@ KINDS: dict[str, tuple[Any, ...]] = {
     "plain": (Plain,),
     "scalar": (Scalar,),
     "nested": (Nested,),
-    "family": (Family,),
     "change": (Change,),
     "scaled": (ScaledV1Beta1, Scaled),
     "docs": (Docs,),

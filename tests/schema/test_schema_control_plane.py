@@ -1,4 +1,4 @@
-"""The golden table on a real API server: every CRD is taken, and every constraint accepts and refuses what it should.
+"""The golden kinds on a real API server: every CRD is taken, and does what its class says.
 
 All of it lives in an API group of its own per run, so that several workers can share a server.
 """
@@ -105,24 +105,6 @@ def test_the_server_keeps_the_schema_as_it_was_written(served: dict[str, Served]
         stored = rest.get(f"{CRDS}/{kind.crd['metadata']['name']}")
         for ours, theirs in zip(kind.crd["spec"]["versions"], stored["spec"]["versions"], strict=True):
             assert theirs["schema"] == ours["schema"]
-
-
-@pytest.mark.parametrize("name", schema_kinds.FAMILIES)
-def test_a_constraint_accepts_and_refuses(served: dict[str, Served], name: str) -> None:
-    accepted, refused = schema_kinds.FAMILIES[name]
-    for value in accepted:
-        created = served["family"].create({name: value})
-        assert created["spec"][name] == value
-    for value in refused:
-        with pytest.raises(RequestFailed) as error:
-            served["family"].create({name: value})
-        assert error.value.code in (400, 422)
-        assert f"spec.{name}" in str(error.value)
-
-
-def test_every_field_of_the_families_is_exercised() -> None:
-    fields = crd_of(schema_kinds.Family)["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    assert set(schema_kinds.FAMILIES) == set(fields["properties"])
 
 
 def test_defaults_are_filled_in_at_every_depth(served: dict[str, Served]) -> None:
@@ -242,6 +224,22 @@ def test_columns_and_scale_work(served: dict[str, Served], control_plane: Cluste
     assert wide[1].split()[:6] == [name, "1", "0.5", "false", "1Gi", "x.example.com"]
     control_plane.kubectl("scale", f"scaleds.{group}", name, "--replicas=4")
     assert served["scaled"].rest.get(f"{served['scaled'].path}/{name}")["spec"]["replicas"] == 4
+
+
+def test_selectable_fields_select(served: dict[str, Served], control_plane: ClusterAccess, group: str) -> None:
+    names = {
+        paused: served["scaled"].create({"paused": paused}, dry_run=False)["metadata"]["name"]
+        for paused in (True, False)
+    }
+    found = control_plane.kubectl("get", f"scaleds.{group}", "--field-selector=spec.paused=true", "-o", "name")
+    assert names[True] in found
+    assert names[False] not in found
+
+
+def test_labels_and_annotations_of_a_crd_are_stored(served: dict[str, Served], rest: Rest) -> None:
+    metadata = rest.get(f"{CRDS}/{served['scaled'].crd['metadata']['name']}")["metadata"]
+    assert metadata["labels"] == {"app.kubernetes.io/part-of": "golden"}
+    assert metadata["annotations"] == {"example.com/owner": "the golden team"}
 
 
 def test_an_age_column_is_shown_beside_those_of_the_kind(

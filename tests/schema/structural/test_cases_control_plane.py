@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 from cases import ABSENT, CASES
+from served_kinds import Difference, Served, create, update
 from test_cases import outcome_of
-from test_structural_control_plane import Difference, Served, create, update
 
 from kubewright.testing.access import ClusterAccess
 from kubewright.testing.rest import Rest

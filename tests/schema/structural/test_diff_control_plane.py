@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from diff_pairs import ABSENT, PAIRS
-from test_structural_control_plane import Served
+from served_kinds import Served
 
 from kubewright.testing.access import ClusterAccess
 from kubewright.testing.rest import Rest

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from test_structural_control_plane import CRDS, GROUP, PATIENCE_SECONDS, Served, compare
+from served_kinds import CRDS, GROUP, PATIENCE_SECONDS, Served, compare
 
 from kubewright.schema.structural import Kind
 from kubewright.testing.access import ClusterAccess

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from generator import TEXTS
-from test_structural_control_plane import Served
+from served_kinds import Served
 
 from kubewright.schema.structural.strformats import FORMATS
 from kubewright.testing.access import ClusterAccess
