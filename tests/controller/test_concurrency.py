@@ -16,7 +16,7 @@ from running import running, until
 from webs import Web, config, web
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(10), 46])
 def test_an_object_is_never_reconciled_twice_at_a_time_and_its_last_state_always_is(seed: int) -> None:
     """Random changes, children, failures, lags and cuts, with eight workers on five objects."""
     random = Random(seed)
@@ -60,16 +60,13 @@ def test_an_object_is_never_reconciled_twice_at_a_time_and_its_last_state_always
                     api.remove(ConfigMap, name)
                 if number % 20 == 0:
                     api.lag_seconds = random.choice((0.0, 0.1, 1.0))
-                if number % 50 == 10:
+                if number % 45 == 0:
+                    # What is made and removed until the list comes is in no event.
+                    api.fault("list", "", delay_seconds=random.random() * 4, times=2)
                     api.expire()
                     api.cut(random.choice(("reset", "end", "gone")))
                 await asyncio.sleep(random.random() * 0.1)
             api.lag_seconds = 0
-            # A child that was made and removed while a watch had expired was never seen by it, and wakes nobody: each
-            # owner is changed once more when all is quiet.
-            await asyncio.sleep(60)
-            for name in names:
-                api.change(Web, name, {"spec": {"replicas": 1000}})
             await asyncio.sleep(60)
             for name in names:
                 found, made = api.get(Web, name), api.get(ConfigMap, name)

@@ -35,9 +35,11 @@ __all__ = [
     "owners_of",
 ]
 
+from .actions import Action, Condition
 from .entry import Entry, Meta, labels_of, owners_of
 from .frame import Unreadable
-from .informer import Handler, Informer, InformerStopped, Registration
+from .handlers import Handler, Registration
+from .informer import Informer
 from .listwatch import (
     Denied,
     Expired,
@@ -51,4 +53,5 @@ from .listwatch import (
     Watch,
 )
 from .store import Added, Deleted, Delta, IndexFunction, Store, Updated
-from .watcher import Action, Condition, Watcher
+from .waits import InformerStopped
+from .watcher import Watcher

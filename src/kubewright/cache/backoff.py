@@ -35,6 +35,13 @@ class Backoff:
         self._next_seconds = base_seconds
         self._quiet_at = 0.0
 
+    def first_is_free(self, now: float) -> bool:
+        """Whether nothing has failed lately, so that the next try need not wait; counts as a failure."""
+        if now < self._quiet_at:
+            return False
+        self.wait_seconds(now)
+        return True
+
     def wait_seconds(self, now: float, at_least: float | None = None) -> float:
         """How long to wait from `now`; each call counts as one more failure."""
         if now >= self._quiet_at:

@@ -1,11 +1,11 @@
-"""Keep a store equal to a collection on the server, and tell handlers what changed.
+"""Keep a store equal to the objects of a kind on the server, and tell handlers what changed.
 
-The shell around `Watcher` (what to ask), `Store` (what is there) and a `ListWatch` (who asks): it performs the
-watcher's actions, applies what comes out to the store, and calls the handlers. Everything it decides, those decide.
+Owns the order of things: a change is in the store before any handler hears of it, and is told to all of them before the
+next one is looked at. Where changes come from (`Reflector`, one for each `Scope` of the kind) and what they change
+(`Store`), others know.
 
-One task per informer and no task, queue or future per event: a line of a watch goes from the transport's callback
-through watcher and store to the last handler in one call. Hence handlers are plain functions that take microseconds (a
-controller's puts a key into its queue), and what is true of store and handlers at any await is true of both.
+Handlers are plain functions that take microseconds (a controller's puts a key into its queue) and are called where the
+event arrives, so what is true of store and handlers at any await is true of both.
 
 Rejected: a queue per handler as client-go has it. It is there because Go's handlers may block; it costs memory without
 a bound, and a late handler's initial state then has to be locked against live events.
@@ -15,49 +15,33 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from types import MappingProxyType
 
 from kubewright.model import Key
 
+from .actions import Condition
+from .entry import Entry
 from .frame import Removed, Unreadable, Upserted
+from .handlers import Handler, Handlers, Registration
+from .intake import Intake
 from .listing import Replaced
-from .listwatch import ListPage, ListWatch, ListWatchError, Unavailable, Watch
-from .store import Added, Delta, Store
-from .watcher import Condition, Digest, Wait, Watcher
+from .listwatch import ListWatch, ListWatchError
+from .reflector import Reflector
+from .resync import resync
+from .scope import EVERYTHING, Scope
+from .store import Added, Deleted, Delta, Store
+from .waits import InformerStopped, Waits
+from .written import OwnWrites, Written
 
-__all__ = ["Handler", "Informer", "InformerStopped", "Registration"]
+__all__ = ["Informer"]
 
 logger = logging.getLogger(__name__)
 
-Handler = Callable[[Delta], None]
-"""Told of one change, after the store shows it. Must not block; what it raises is logged and stops nothing."""
-
-_SLICE = 500  # objects decoded between two turns of the event loop: about 6 ms
-_SYNCED = -1  # as a version to wait for: whatever version, but a whole state
-
-
-class InformerStopped(RuntimeError):
-    """The informer does not run any more: what was waited for cannot come."""
-
-
-class Registration:
-    """A handler's place in an informer."""
-
-    def __init__(self, informer: Informer, handler: Handler) -> None:
-        self._informer = informer
-        self.handler = handler
-        self.active = True
-
-    def remove(self) -> None:
-        """Tell the handler nothing more, from now on. A second call does nothing."""
-        self.active = False
-        self._informer._forget(self)
-
 
 class Informer:
-    """A store that follows one collection, with handlers.
+    """A store that follows one kind, with handlers.
 
     Expected flow: make it, add handlers, `run` it in a task, `wait_synced`, read `store`; `stop` it or cancel the task.
 
@@ -70,16 +54,23 @@ class Informer:
         I4 `has_synced` means that the handlers have been told the initial state.
         I5 A handler that raises stops neither the others nor the informer.
         I6 No failure of the server stops it. `condition`, `problem` and `last_event_at` show what it is up against.
+        I7 What we wrote ourselves (`wrote`) and what is in no event, because the watch had expired meanwhile, is shown
+           nevertheless: Added, and Deleted if the list that ends the gap does not have it.
+        I8 A scope's list says nothing about the objects of other scopes. Of a scope that is taken away every object is
+           shown as Deleted.
     Cancellation: `run` closes what it has open. A cancelled wait leaves nothing behind.
-    Caveats: bound to the event loop that runs it, and not thread-safe. There is no order across objects.
+    Caveats: bound to the event loop that runs it, and not thread-safe. There is no order across objects. An own write
+    whose answer comes after the object was listed and has been deleted again may be shown once more as Added, Deleted.
     """
 
     def __init__(
         self,
-        source: ListWatch,
+        source: ListWatch | None = None,
         *,
         name: str = "",
         store: Store | None = None,
+        scope: Scope = EVERYTHING,
+        intake: Intake | None = None,
         page_size: int = 500,
         stream_initial: bool = False,
         silence_seconds: float = 180.0,
@@ -90,29 +81,82 @@ class Informer:
         """An informer that does not run yet.
 
         Args:
-            source: the collection.
+            source: the collection of `scope`, where that is the only one; more with `add_source`.
             name: what the log calls it (`pods`).
             store: an empty store, with indexes for example; a new one by default.
+            intake: see `Watcher`; of `source`.
             page_size, stream_initial, silence_seconds, newest, random: see `Watcher`.
             on_problem: told of each new `problem`, in place of a warning in the log.
         """
         self.name = name
         self.store = store if store is not None else Store()
-        self._source = source
         self._page_size = page_size
         self._stream_initial = stream_initial
         self._silence_seconds = silence_seconds
         self._newest = newest
-        self._random = random
+        self._random = random or Random()  # noqa: S311 - jitter
         self._on_problem = on_problem or self._warn
-        self._watcher: Watcher | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._scopes: dict[str, tuple[Scope, Reflector]] = {}
+        self._tasks: dict[str, list[asyncio.Task[None]]] = {}
+        self._over: asyncio.Future[None] | None = None
         self._stopped = False
         self._synced = False
-        self._handlers: tuple[Registration, ...] = ()  # replaced, never changed: a dispatch goes through its own
+        self._handlers = Handlers(name)
+        self._waits = Waits(self)
         self._unreadable: dict[Key, Unreadable] = {}
-        self._waiters: list[tuple[int, asyncio.Future[None]]] = []
-        self._reported: ListWatchError | None = None
+        self.written = OwnWrites(self.store.get, self.observed)
+        """What our own writes were answered with, until the watch has caught up."""
+        if source is not None:
+            self.add_source(source, scope, intake=intake)
+
+    # Scopes
+
+    def add_source(self, source: ListWatch, scope: Scope = EVERYTHING, *, intake: Intake | None = None) -> None:
+        """Follow one more collection of the kind, at once if it runs.
+
+        Raises:
+            ValueError: there is one for that namespace. InformerStopped.
+        """
+        if scope.namespace in self._scopes:
+            raise ValueError(f"informer {self.name}: follows namespace {scope.namespace!r} already")
+        if self._stopped:
+            raise InformerStopped(f"informer {self.name}: has stopped; make a new one")
+        reflector = Reflector(
+            source,
+            name=self.name,
+            told=self._apply,
+            replaced=self._replace,
+            refused=self._refused,
+            page_size=self._page_size,
+            stream_initial=self._stream_initial,
+            silence_seconds=self._silence_seconds,
+            newest=self._newest or self._over is not None,
+            random=self._random,
+            intake=intake,
+        )
+        self._scopes[scope.namespace] = scope, reflector
+        if self._over is not None:
+            self._begin(scope, reflector)
+
+    def remove_source(self, namespace: str) -> None:
+        """Follow a collection no longer: handlers are told that its objects are gone, of which nobody knows (I8)."""
+        scope, reflector = self._scopes.pop(namespace)
+        for task in self._tasks.pop(namespace, ()):
+            task.cancel()
+        if not self._stopped:
+            self._unreadable = {k: each for k, each in self._unreadable.items() if not scope.covers(k.namespace)}
+            self.written.forget(scope.covers)
+            self._handlers.tell(self.store.replace((), within=scope.covers))
+        reflector.moved = None
+
+    def scope_of(self, namespace: str) -> Scope | None:
+        """The scope that objects of a namespace are in; None where none of them covers it."""
+        found = self._scopes.get(namespace) or self._scopes.get("")
+        return found[0] if found is not None and found[0].covers(namespace) else None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        return tuple(scope for scope, _ in self._scopes.values())
 
     # State
 
@@ -126,20 +170,34 @@ class Informer:
         """Whether the handlers have been told a whole initial state (I4). Never false again."""
         return self._synced
 
+    def has_synced_in(self, namespace: str | None) -> bool:
+        """Whether the state of a namespace, or of all of them, is there: of one that was added later too."""
+        if namespace is not None:
+            found = self._scopes.get(namespace) or self._scopes.get("")
+            return found is not None and found[1].has_told
+        return bool(self._scopes) and all(reflector.has_told for _, reflector in self._scopes.values())
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the server has said, and not only once, that it has no such kind (any more)."""
+        return any(reflector.is_absent for _, reflector in self._scopes.values())
+
     @property
     def condition(self) -> Condition:
-        """How well the collection is seen; `SYNCING` before it runs."""
-        return self._watcher.condition if self._watcher else Condition.SYNCING
+        """How well the kind is seen, by that of its scopes which is seen worst; `SYNCING` before it runs."""
+        return max((r.condition for _, r in self._scopes.values()), key=_WORSE.index, default=Condition.SYNCING)
 
     @property
     def problem(self) -> ListWatchError | None:
         """What the server last refused, until it answers well again."""
-        return self._watcher.problem if self._watcher else None
+        return next((r.problem for _, r in self._scopes.values() if r.problem is not None), None)
 
     @property
     def last_event_at(self) -> float | None:
-        """When the server last sent anything, on the event loop's clock; None before that."""
-        return self._watcher.last_event_at if self._watcher else None
+        """When the server last sent anything, of the scope that is silent longest; None before that."""
+        times = [reflector.last_event_at for _, reflector in self._scopes.values()]
+        heard = [time for time in times if time is not None]
+        return min(heard) if heard and len(heard) == len(times) else None
 
     @property
     def observed_version(self) -> int:
@@ -147,8 +205,15 @@ class Informer:
 
         Versions compare as integers (KEP-5504). It falls only where the server itself went back (a restored backup).
         """
-        version = self._watcher.resource_version if self._watcher else ""
-        return int(version) if version.isdecimal() else 0
+        return min((reflector.observed_version for _, reflector in self._scopes.values()), default=0)
+
+    def observed(self, namespace: str) -> int:
+        """The version that the store has reached for the objects of one namespace."""
+        found = self._scopes.get(namespace) or self._scopes.get("")
+        return found[1].observed_version if found is not None else 0
+
+    def _reflector_of(self, namespace: str) -> Reflector:
+        return (self._scopes.get(namespace) or self._scopes[""])[1]
 
     @property
     def unreadable(self) -> Mapping[Key, Unreadable]:
@@ -157,43 +222,69 @@ class Informer:
 
     # Handlers
 
-    def add_handler(self, handler: Handler) -> Registration:
+    def add_handler(self, handler: Handler, *, echoes: bool = True) -> Registration:
         """Tell `handler` the present state now, and every change from now on (I3).
+
+        Args:
+            echoes: False leaves out events whose state is exactly what a write of ours was answered with (`wrote`): who
+                wrote it knows it. Such a handler may hear of an object first when somebody else changes it.
 
         Raises:
             InformerStopped: there will be no change any more.
         """
         if self._stopped:
             raise InformerStopped(f"informer {self.name}: has stopped; add handlers before")
-        registration = Registration(self, handler)
-        self._handlers = (*self._handlers, registration)
-        self._tell((registration,), [Added(entry, initial=True) for entry in self.store])
-        return registration
+        return self._handlers.add(handler, self, echoes=echoes)
 
-    def _forget(self, registration: Registration) -> None:
-        self._handlers = tuple(other for other in self._handlers if other is not registration)
+    def wrote(self, entry: Entry, *, gone: bool = False) -> None:
+        """Tell what a write of ours was answered with; `gone`: that was the object's last state.
 
-    def _tell(self, registrations: Iterable[Registration], deltas: Iterable[Delta]) -> None:
-        for registration in registrations:
-            handler = registration.handler
-            for delta in deltas:
-                if not registration.active:
-                    break
-                try:
-                    handler(delta)
-                except Exception:
-                    logger.exception("informer %s: handler %r failed on %s", self.name, handler, delta.key)
+        Versions that are not decimal numbers cannot be compared; such an answer is ignored.
+        """
+        scope = self.scope_of(entry.namespace)
+        if scope is None or self._stopped or not entry.resource_version.isdecimal():
+            return
+        version, key = int(entry.resource_version), entry.key
+        self.written.note_version(entry.resource_version)
+        if not gone and not scope.selects(entry):
+            self.written.put_outside(key, entry.uid, version)
+            return
+        kept = self._reflector_of(entry.namespace).taken(entry)
+        if isinstance(kept, Unreadable):
+            return  # the watch will report it
+        self.written.put(key, Written(entry.uid, version, kept, gone))
+        if not gone and self.written.was_missed(key, version):
+            self._handlers.tell((Added(kept), Deleted(kept, state_unknown=True)))
+
+    def knows(self, key: Key, version: int) -> bool:
+        """Whether the watch is past an answer of that version, and `wrote` would have nothing to do."""
+        return self.observed(key.namespace) >= version and not self.written.was_missed(key, version)
 
     # Waiting
 
-    async def wait_synced(self, timeout_seconds: float | None = None) -> None:
-        """Return when `has_synced`.
+    async def wait_synced(
+        self,
+        timeout_seconds: float | None = None,
+        *,
+        namespace: str | None = None,
+        unless: tuple[type[ListWatchError], ...] = (),
+    ) -> None:
+        """Return when `has_synced`, and the kind is there.
+
+        Args:
+            namespace: wait for this one, which was added later.
+            unless: problems not to be waited out: they are raised.
 
         Raises:
             TimeoutError: not within the time; the message has the condition and the last problem.
             InformerStopped: it stopped before.
         """
-        await self._wait(_SYNCED, timeout_seconds, "the initial state")
+
+        def reached() -> bool:
+            done = self._synced if namespace is None else self.has_synced_in(namespace)
+            return done and not self.is_absent
+
+        await self._waits.wait(reached, timeout_seconds, "the initial state", unless)
 
     async def wait_version(self, version: int | str, timeout_seconds: float | None = None) -> None:
         """Return when the store has reached `version`, the resourceVersion of a write's answer, say.
@@ -204,204 +295,113 @@ class Informer:
             ValueError: `version` is no decimal number.
             TimeoutError, InformerStopped: as in `wait_synced`.
         """
-        await self._wait(int(version), timeout_seconds, f"resource version {version}")
+        wanted = int(version)
+        await self._waits.wait(
+            lambda: self._synced and self.observed_version >= wanted, timeout_seconds, f"resource version {version}"
+        )
 
-    async def _wait(self, version: int, timeout_seconds: float | None, what: str) -> None:
-        if self._reached(version):
-            return
-        if self._stopped:
-            raise InformerStopped(f"informer {self.name}: stopped before it had {what}")
-        waiter = (version, asyncio.get_running_loop().create_future())
-        self._waiters.append(waiter)
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await waiter[1]
-        except TimeoutError:
-            problem = f": {self.problem}" if self.problem else ""
-            raise TimeoutError(
-                f"informer {self.name}: did not reach {what} within {timeout_seconds:g} s; "
-                f"it is {self.condition} at resource version {self.observed_version}{problem}"
-            ) from None
-        finally:
-            if waiter in self._waiters:
-                self._waiters.remove(waiter)
-
-    def _reached(self, version: int) -> bool:
-        return self._synced and self.observed_version >= version
-
-    def _wake(self) -> None:
-        for waiter in self._waiters:
-            if self._reached(waiter[0]) and not waiter[1].done():
-                waiter[1].set_result(None)
+    def listen(self, moved: Callable[[], None] | None) -> None:
+        """Have `moved` called whenever a version may have been reached; None: no more. For `Waits`."""
+        for _, reflector in self._scopes.values():
+            reflector.moved = moved
 
     # Running
 
     async def run(self) -> None:
-        """Follow the collection until `stop`, or until cancelled.
+        """Follow the kind until `stop`, or until cancelled.
 
         Raises:
             RuntimeError: it runs, or ran, already.
         """
-        if self._task is not None:
+        if self._over is not None:
             raise RuntimeError(f"informer {self.name}: runs once; make a new one")
         if self._stopped:
             return
-        self._task = asyncio.create_task(self._drive(), name=f"informer {self.name}")
+        self._over = asyncio.get_running_loop().create_future()
+        for scope, reflector in self._scopes.values():
+            self._begin(scope, reflector)
         try:
-            await self._task
-        except asyncio.CancelledError:
-            me = asyncio.current_task()
-            if not self.stopped or (me is not None and me.cancelling()):
-                raise
+            await self._over
         finally:
             self._end()
+            tasks = [task for each in self._tasks.values() for task in each]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     def stop(self) -> None:
         """End `run`; handlers are told nothing more. The store keeps what it has."""
         self._end()
-        if self._task is not None:
-            self._task.cancel()
+        if self._over is not None and not self._over.done():
+            self._over.set_result(None)
+
+    def _begin(self, scope: Scope, reflector: Reflector) -> None:
+        where = f" {scope.namespace}" if scope.namespace else ""
+        tasks = [asyncio.create_task(reflector.run(), name=f"informer {self.name}{where}")]
+        if scope.resync_seconds:
+            every = resync(self.store, scope, self._handlers, random=self._random)
+            tasks.append(asyncio.create_task(every, name=f"resync {self.name}{where}"))
+        for task in tasks:
+            task.add_done_callback(self._ended)
+        self._tasks[scope.namespace] = tasks
+        self._waits.listen()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """None of them ends but by a mistake in it, which is not to be silent."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self._over is not None and not self._over.done():
+            self._over.set_exception(error)
 
     def _end(self) -> None:
         self._stopped = True
-        self._handlers = ()
-        for _, future in self._waiters:
-            if not future.done():
-                future.set_exception(InformerStopped(f"informer {self.name}: stopped during the wait"))
+        self._handlers.clear()
+        self._waits.stop()
 
-    async def _drive(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._watcher = watcher = Watcher(
-            loop.time(),
-            page_size=self._page_size,
-            stream_initial=self._stream_initial,
-            silence_seconds=self._silence_seconds,
-            newest=self._newest,
-            random=self._random,
-        )
-        while True:
-            action = watcher.action
-            if isinstance(action, Watch):
-                await self._watch(watcher, action, loop)
-            elif isinstance(action, ListPage):
-                await self._list(watcher, action, loop)
-            elif isinstance(action, Digest):
-                replaced = watcher.digest(_SLICE, loop.time())
-                if replaced is not None:
-                    self._replace(replaced)
-                await asyncio.sleep(0)
-            else:
-                await self._pause(watcher, action, loop)
-
-    async def _pause(self, watcher: Watcher, action: Wait, loop: asyncio.AbstractEventLoop) -> None:
-        self._report(watcher.problem)
-        await asyncio.sleep(action.until - loop.time())
-        watcher.timer(max(loop.time(), action.until))
-
-    async def _list(self, watcher: Watcher, action: ListPage, loop: asyncio.AbstractEventLoop) -> None:
-        deadline = watcher.wake_at or loop.time()
-        try:
-            async with asyncio.timeout_at(deadline) as limit:
-                body = await self._source.list_page(action)
-        except Exception as error:
-            if limit.expired():
-                watcher.timer(max(loop.time(), deadline))
-            else:
-                watcher.page_failed(action, self._failure(error), loop.time())
-        else:
-            watcher.page_received(action, body, loop.time())
-
-    async def _watch(self, watcher: Watcher, action: Watch, loop: asyncio.AbstractEventLoop) -> None:
-        time = loop.time
-        over = False
-        timer: asyncio.TimerHandle | None = None
-
-        def close_if_over() -> None:
-            nonlocal over
-            if not over and watcher.action is not action:
-                over = True
-                scope.reschedule(time())  # ends the await below, wherever the transport is
-
-        def on_line(line: bytes) -> None:
-            event = watcher.line_received(line, time()) if not over else None
-            if event is not None:
-                self._apply(event)
-            if self._waiters:
-                self._wake()
-            if watcher.action is not action:
-                close_if_over()
-
-        def arm() -> None:
-            nonlocal timer
-            wake_at = watcher.wake_at or time()
-            timer = loop.call_at(wake_at, on_timer, wake_at)
-
-        def on_timer(wake_at: float) -> None:
-            watcher.timer(max(time(), wake_at))  # loops fire a little early
-            close_if_over()
-            if not over:
-                arm()
-
-        arm()
-        failure: ListWatchError | None = None
-        try:
-            async with asyncio.timeout(None) as scope:
-                await self._source.watch(action, on_line, lambda: watcher.opened(action, time()))
-        except Exception as error:
-            failure = None if over else self._failure(error)
-        finally:
-            over = True
-            if timer is not None:
-                timer.cancel()
-        watcher.watch_ended(action, failure, time())
-
-    def _failure(self, error: Exception) -> ListWatchError:
-        if isinstance(error, ListWatchError):
-            return error
-        if not isinstance(error, OSError):  # TimeoutError is one
-            logger.error("informer %s: the list-watch failed unexpectedly", self.name, exc_info=error)
-        return Unavailable(f"{type(error).__name__}: {error}")
-
-    def _report(self, problem: ListWatchError | None) -> None:
-        """Tell a problem once, not with every attempt.
-
-        Problems are told apart by their class: the texts name the request, which is another one at every attempt.
-        """
-        before, self._reported = self._reported, problem
-        if problem is not None and type(before) is not type(problem):
-            self._on_problem(problem)
+    def _refused(self, problem: ListWatchError) -> None:
+        self._on_problem(problem)
+        self._waits.wake()
 
     def _warn(self, problem: ListWatchError) -> None:
         logger.warning("informer %s: %s: %s; trying again", self.name, self.condition, problem)
 
     # Applying
 
-    def _apply(self, event: Upserted | Removed | Unreadable | Replaced) -> None:
+    def _apply(self, event: Upserted | Removed | Unreadable) -> None:
         if isinstance(event, Upserted):
             deltas = self.store.upsert(event.entry)
         elif isinstance(event, Removed):
             deltas = self.store.remove(event.entry)
-        elif isinstance(event, Replaced):
-            self._replace(event)
-            return
         else:
             self._set_aside(event)
             deltas = self.store.discard(event.key) if event.removed and event.key else ()
         if self._unreadable and not isinstance(event, Unreadable):
             self._unreadable.pop(event.entry.key, None)
         if deltas:
-            self._tell(self._handlers, deltas)
+            if self._handlers.some_skip_echoes and isinstance(event, Upserted) and self.written.is_echo(event.entry):
+                self._handlers.tell_echo(deltas)
+            else:
+                self._handlers.tell(deltas)
 
-    def _replace(self, state: Replaced) -> None:
-        self._unreadable.clear()
+    def _replace(self, reflector: Reflector, state: Replaced) -> None:
+        scope = next(scope for scope, each in self._scopes.values() if each is reflector)
+        self._unreadable = {k: each for k, each in self._unreadable.items() if not scope.covers(k.namespace)}
         for item in state.unreadable:
             self._set_aside(item)
-        deltas = self.store.replace(state.entries, keep=self._unreadable)
-        if not self._synced:
-            deltas = [Added(delta.entry, initial=True) for delta in deltas]
-        self._tell(self._handlers, deltas)
-        self._synced = True
-        self._wake()
+        listed: dict[Key, object] = dict(self._unreadable)
+        if len(self.written):
+            listed.update((entry.key, entry) for entry in state.entries)
+        deltas: list[Delta] = []
+        until = int(state.resource_version) if state.resource_version.isdecimal() else 0
+        for entry in self.written.missed(listed, reflector.replaced_from, until, scope.covers):
+            deltas += self.store.upsert(entry)
+        within = None if scope.is_whole else scope.covers
+        deltas += self.store.replace(state.entries, keep=self._unreadable, within=within)
+        if not reflector.has_told:
+            deltas = [Added(delta.entry, initial=True) if isinstance(delta, Added) else delta for delta in deltas]
+        self._handlers.tell(deltas)
+        reflector.has_told = True
+        self._synced = self._synced or self.has_synced_in(None)
+        self._waits.wake()
 
     def _set_aside(self, item: Unreadable) -> None:
         logger.warning("informer %s: %s left out: %s", self.name, item.key or "an object without a name", item.problem)
@@ -409,3 +409,7 @@ class Informer:
             self._unreadable[item.key] = item
         elif item.key is not None:
             self._unreadable.pop(item.key, None)
+
+
+_WORSE = (Condition.LIVE, Condition.SYNCING, Condition.FAILING, Condition.NOT_INSTALLED, Condition.FORBIDDEN)
+"""Conditions, better ones first."""

@@ -17,6 +17,7 @@ from kubewright.model import Key
 
 from .entry import Entry
 from .frame import Removed, Unreadable, Upserted, read_items, read_page
+from .intake import Intake, take_in
 from .listwatch import ListPage
 
 __all__ = ["InitialEvents", "Listing", "Replaced"]
@@ -33,11 +34,12 @@ class Replaced(Struct, frozen=True):
 class Listing:
     """One list, page after page. All pages are of one state, that of the first one's resource version."""
 
-    def __init__(self, resource_version: str, limit: int | None) -> None:
+    def __init__(self, resource_version: str, limit: int | None, intake: Intake | None = None) -> None:
         self.request = ListPage(resource_version, limit)
         """The page to ask for next."""
         self.pages = 0
         """How many pages have come."""
+        self._intake = intake
         self._first = self.request
         self._version = ""
         self._token = ""
@@ -56,7 +58,8 @@ class Listing:
     def digest(self, limit: int) -> bool:
         """Decode up to `limit` objects of the page; False when there are no more."""
         items = read_items(self._items, limit)
-        for item in items:
+        for each in items:
+            item = each if self._intake is None or isinstance(each, Unreadable) else take_in(each, self._intake)
             if isinstance(item, Unreadable):
                 self._unreadable.append(item)
             else:

@@ -2,44 +2,45 @@
 
 A watch is behind: for some milliseconds after a write the cache still shows what was there before, and an operator that
 believes it does its work twice. A `Reader` is told the answer to each write and puts it over the cache until the cache
-has reached that version. A read then is answered at once, and never from before one's own writes.
-
-    read = the newer of (what the watch showed, what our last write was answered with)
-
-What is put over the cache is dropped once the informer has observed its version, whatever became of the object then. A
-deletion has no version of its own. The watch has shown it when it has reached the last version that the object is known
-to have had, and shows the object (by uid) no more.
-
-Answers may come in another order than the writes were carried out in: of two for an object the higher version stands,
-and nothing stands against its deletion.
+has reached that version (`written`). A read then is answered at once, and never from before one's own writes.
 
 Guarantees: R1 after a write through this Reader's operator, a read of that object shows that write or something newer.
-R2 what is read is a fresh object; changing it changes nothing here. R3 lists are taken at one moment.
+R2 what is read is a fresh object; changing it changes nothing here. R3 lists are taken at one moment. R4 what the cache
+was told not to hold is never read as absent: `OutsideCache`. R5 an object that is none of its kind's class is reported
+and left out of lists, and stops no other.
 Caveats: writes of other processes are seen when the watch shows them. Versions that are not decimal numbers (not those
-of a kube-apiserver, see KEP-5504) cannot be compared; then reads come from the watch alone.
+of a kube-apiserver, see KEP-5504) cannot be compared; then reads come from the watch alone. Kinds that are read live
+have none of this but R2: they are as new as the server, and cost a request each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import TypeVar
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-import msgspec
+from kubewright.client import Client
+from kubewright.model import DecodeError, Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model.fieldselector import FieldSelector
 
-from kubewright.model import GroupVersionKind, Key, Object, decode, encode, info_of, key_of, origin_of
-from kubewright.model.selector import Selector
-
-from .entry import Entry, labels_of, owners_of
+from .entry import Entry, owners_of
 from .frame import entry_of
+from .index import Index
 from .informer import Informer
 from .listwatch import ListWatchError
+from .query import Query, Wanted
+from .scope import OutsideCache, Scope
+from .written import Written
 
 __all__ = ["OWNER_INDEX", "CacheNotSynced", "Reader", "controller_uids"]
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=Object)
 
 OWNER_INDEX = "controller-uid"
-_SWEEP_AT = 256
+_LATE_SECONDS = 120.0  # for the first list of a namespace that was added while the kind was watched already
+_REPORTED = 4096
 
 
 class CacheNotSynced(Exception):
@@ -67,15 +68,8 @@ def is_gone(obj: Object) -> bool:
     return meta.deletion_timestamp is not None and not meta.finalizers and not meta.deletion_grace_period_seconds
 
 
-class _Written(msgspec.Struct, frozen=True):
-    """An answer; `entry` is None for a deletion, and `version` then the last one that the object is known to have had.
-
-    For the objects of one kind, kept until the watch has caught up.
-    """
-
-    uid: str
-    version: int
-    entry: Entry | None
+def _nowhere(kind: type[Object]) -> Client | None:
+    return None
 
 
 class Reader:
@@ -85,22 +79,45 @@ class Reader:
         informer: gets the informer of a kind, starting it and waiting for its first list where needed. What it raises
             (CacheNotSynced), `find` and `list` raise.
         running: the informer of a kind if there is one.
+        live: the client to read a kind with, if that kind is not to be read from the cache.
     """
 
     def __init__(
         self,
         informer: Callable[[type[Object]], Awaitable[Informer]],
         running: Callable[[type[Object]], Informer | None],
+        live: Callable[[type[Object]], Client | None] = _nowhere,
     ) -> None:
         self._informer = informer
         self._running = running
-        self._written: dict[GroupVersionKind, dict[Key, _Written]] = {}
-        self._sweep_at = _SWEEP_AT
+        self._live = live
+        self._reported: dict[tuple[str, str], None] = {}
+
+    # -- reads -----------------------------------------------------------------------------------------------------
 
     async def find(self, kind: type[T], key: Key) -> T | None:
-        """The object named `key`, or None. Starts to watch the kind where it is not watched yet."""
-        entry = self._newest(await self._informer(kind), info_of(kind).gvk, key)
-        return None if entry is None else decode(kind, entry.data)
+        """The object named `key`, or None. Starts to watch the kind where it is not watched yet.
+
+        Raises:
+            OutsideCache: the cache was told not to hold it. CacheNotSynced.
+            DecodeError: it is none of its class; `cached` has its bytes.
+            ApiError: the kind is read live, and the server refuses.
+        """
+        if (client := self._live(kind)) is not None:
+            return await client.find(kind, key.name, namespace=key.namespace or None)
+        informer = await self._informer(kind)
+        scope = await self._scope(informer, key.namespace, "get", str(key))
+        if shut := scope.shuts_out(key.namespace, key.name):
+            raise _unselected(
+                informer, key, f"the cache holds what {scope.field_selector} selects, and {shut} is false"
+            )
+        entry = informer.written.newest(key)
+        if entry is None:
+            if informer.written.is_outside(key):
+                what = scope.label_selector or scope.field_selector
+                raise _unselected(informer, key, f"as it was written, it is not among what the cache holds ({what})")
+            return None
+        return decode(kind, entry.data)
 
     async def list(
         self,
@@ -109,116 +126,150 @@ class Reader:
         namespace: str | None = None,
         labels: str | Mapping[str, str] | None = None,
         owner: str | None = None,
+        index: Mapping[Index[Any], str] | None = None,
+        fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]:
-        """Objects of a kind: of one namespace, with labels, with a controller owner (its uid); in no particular order.
+        """Objects of a kind, in no particular order.
+
+        Args:
+            namespace: None: of all namespaces (of all that the cache has).
+            owner: the uid of their controller owner.
+            index: values of indexes, all of which have to be there.
+            fields: a field selector; any field can be selected by, and is indexed from then on.
 
         Raises:
-            ValueError: `labels` is not a selector.
+            ValueError: `labels` or `fields` is not a selector, or an index is one of another kind.
+            OutsideCache, CacheNotSynced, ApiError: as `find`.
         """
+        wanted = [] if owner is None else [Wanted(OWNER_INDEX, controller_uids, owner)]
+        wanted += [_wanted(kind, each, value) for each, value in (index or {}).items()]
+        if (client := self._live(kind)) is not None:
+            return await _list_live(client, kind, namespace, labels, fields, wanted)
+        query = Query(namespace, labels, fields, wanted)
         informer = await self._informer(kind)
-        matches = None if labels is None else Selector.of(labels).matches
-        if owner is None:
-            found = informer.store.list(namespace, matches)
-        else:
-            informer.store.add_index(OWNER_INDEX, controller_uids)
-            found = informer.store.by_index(OWNER_INDEX, owner, namespace)
-            if matches is not None:
-                found = [entry for entry in found if matches(labels_of(entry.data))]
-        written = self._written.get(info_of(kind).gvk)
-        if written:
-            found = list(self._over(found, informer, info_of(kind).gvk, namespace, matches, owner))
-        return [decode(kind, entry.data) for entry in found]
+        if namespace is not None and info_of(kind).namespaced:
+            await self._scope(informer, namespace, "list", namespace)
+        elif not informer.has_synced_in(None):
+            await informer.wait_synced(_LATE_SECONDS)
+        return [*self._decoded(kind, query.of(informer))]
+
+    def keys(self, kind: type[T], index: Index[T], value: str, *, namespace: str | None = None) -> Sequence[Key]:
+        """The names of the objects that an index has a value for. At once, so of kinds that are watched only.
+
+        Raises:
+            CacheNotSynced: the kind is not watched, or its first list has not come.
+        """
+        informer = self._running(kind)
+        if informer is None or not informer.has_synced:
+            name = info_of(kind).resource_name
+            raise CacheNotSynced(f"{name}: is not watched; let a controller watch it, or read it with `await ctx.list`")
+        return [entry.key for entry in Query(namespace, wanted=[_wanted(kind, index, value)]).of(informer)]
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         """The JSON of an object, without managedFields; None when it is absent or the kind is not watched."""
         informer = self._running(kind)
         if informer is None:
             return None
-        entry = self._newest(informer, info_of(kind).gvk, key)
+        entry = informer.written.newest(key)
         return None if entry is None else entry.data
 
-    def watches(self, kind: type[Object]) -> bool:
-        """Whether a kind is watched, so that what `cached` does not know of is not there."""
+    def raw(self, kind: type[Object], key: Key) -> bytes | None:
+        """As `cached`; of an object whose last state cannot be read that state, as it came."""
         informer = self._running(kind)
-        return informer is not None and informer.has_synced
+        unreadable = informer.unreadable.get(key) if informer is not None else None
+        return unreadable.data if unreadable is not None else self.cached(kind, key)
+
+    def watches(self, kind: type[Object], key: Key | None = None) -> bool:
+        """Whether a kind is watched (and there where `key` is), so that what `cached` does not know of is not there."""
+        informer = self._running(kind)
+        if informer is None or not informer.has_synced:
+            return False
+        if key is None:
+            return True
+        scope = informer.scope_of(key.namespace)
+        if scope is None or scope.labels or scope.shuts_out(key.namespace, key.name):
+            return False
+        return not scope.fields and informer.has_synced_in(key.namespace)
+
+    async def _scope(self, informer: Informer, namespace: str, verb: str, what: str) -> Scope:
+        scope = informer.scope_of(namespace)
+        if scope is None:
+            names = ", ".join(sorted(each.namespace for each in informer.scopes)) or "none"
+            raise OutsideCache(
+                informer.name,
+                f"unable to {verb}: {what}",
+                f"unknown namespace for the cache, which has {names}",
+                "add it to CacheOptions(namespaces=...), or read with ctx.client",
+            )
+        if not informer.has_synced_in(namespace):
+            await informer.wait_synced(_LATE_SECONDS, namespace=namespace)
+        return scope
+
+    def _decoded(self, kind: type[T], entries: Iterable[Entry]) -> Iterable[T]:
+        for entry in entries:
+            try:
+                yield decode(kind, entry.data)
+            except DecodeError as error:
+                self._report(kind, entry, error)
+
+    def _report(self, kind: type[Object], entry: Entry, error: DecodeError) -> None:
+        """Say once for each state that it is no object of its class."""
+        handle = (entry.uid, entry.resource_version)
+        if handle in self._reported:
+            return
+        if len(self._reported) >= _REPORTED:
+            self._reported.clear()
+        self._reported[handle] = None
+        logger.error("%s %s left out of lists: %s", info_of(kind).kind, entry.key, error)
 
     # -- writes ----------------------------------------------------------------------------------------------------
 
     def wrote(self, obj: Object) -> None:
         """Tell what the server answered to a write of `obj`."""
-        version = obj.metadata.resource_version
-        informer = self._running(type(obj))
+        informer, version = self._running(type(obj)), obj.metadata.resource_version
         if informer is None or not version.isdecimal():
             return
-        if is_gone(obj):
-            # Its version is the one before the deletion: it may have been observed already.
-            self._put(informer, obj, _Written(obj.metadata.uid, int(version), None))
-        elif informer.observed_version < int(version):
-            self._put(informer, obj, _Written(obj.metadata.uid, int(version), entry_of(origin_of(obj) or encode(obj))))
+        gone = is_gone(obj)
+        # A released object's version is the one before the deletion: it may have been observed already.
+        if not gone and informer.knows(key_of(obj), int(version)):
+            informer.written.note_version(version)
+        else:
+            informer.wrote(entry_of(origin_of(obj) or encode(obj)), gone=gone)
 
     def deleted(self, obj: Object) -> None:
         """Tell that the server has removed the object with the uid of `obj`, a state of it."""
         version = obj.metadata.resource_version
         informer = self._running(type(obj))
         if informer is not None and obj.metadata.uid:
-            self._put(informer, obj, _Written(obj.metadata.uid, int(version) if version.isdecimal() else 0, None))
-
-    def _put(self, informer: Informer, obj: Object, written: _Written) -> None:
-        gvk, key = info_of(type(obj)).gvk, key_of(obj)
-        of_kind = self._written.setdefault(gvk, {})
-        known = of_kind.get(key)
-        if known is not None and known.uid == written.uid and (known.entry is None or written.entry is None):
-            written = _Written(written.uid, max(known.version, written.version), None)
-        elif known is not None and known.version > written.version:
-            return
-        if not _holds(written, informer.store.get(key), informer.observed_version):
-            of_kind.pop(key, None)
-            return
-        of_kind[key] = written
-        if len(of_kind) >= self._sweep_at:
-            for each in list(of_kind):
-                self._newest(informer, gvk, each)
-            self._sweep_at = max(_SWEEP_AT, 2 * len(of_kind))
-
-    # -- one over the other ----------------------------------------------------------------------------------------
-
-    def _newest(self, informer: Informer, gvk: GroupVersionKind, key: Key) -> Entry | None:
-        shown = informer.store.get(key)
-        of_kind = self._written.get(gvk)
-        written = of_kind.get(key) if of_kind else None
-        if written is None:
-            return shown
-        if _holds(written, shown, informer.observed_version):
-            return written.entry
-        assert of_kind is not None
-        del of_kind[key]
-        return shown
-
-    def _over(
-        self,
-        shown: Sequence[Entry],
-        informer: Informer,
-        gvk: GroupVersionKind,
-        namespace: str | None,
-        matches: Callable[[Mapping[str, str]], bool] | None,
-        owner: str | None,
-    ) -> Iterator[Entry]:
-        written = {key: entry for key in list(self._written[gvk]) for entry in (self._newest(informer, gvk, key),)}
-        for entry in shown:
-            if entry.key not in written:
-                yield entry
-        for key, newest in written.items():
-            if newest is None or (namespace is not None and key.namespace != namespace):
-                continue
-            if matches is not None and not matches(labels_of(newest.data)):
-                continue
-            if owner is not None and owner not in controller_uids(newest):
-                continue
-            yield newest
+            number = int(version) if version.isdecimal() else 0
+            informer.written.put(key_of(obj), Written(obj.metadata.uid, number, None, gone=True))
 
 
-def _holds(written: _Written, shown: Entry | None, observed: int) -> bool:
-    """Whether `written` is newer than what the watch shows."""
-    if written.entry is None:
-        return observed < written.version or (shown is not None and shown.uid == written.uid)
-    return observed < written.version
+def _unselected(informer: Informer, key: Key, rule: str) -> OutsideCache:
+    cure = "widen the selector in CacheOptions, or read it with ctx.client"
+    return OutsideCache(informer.name, f"unable to get: {key}", rule, cure)
+
+
+def _wanted(kind: type[Object], index: Index[Any], value: str) -> Wanted:
+    of, asked = info_of(index.kind), info_of(kind)
+    if (of.group, of.kind) != (asked.group, asked.kind):
+        raise ValueError(f"index {index.name}: is one of {of.kind}, not of {asked.kind}; use one made with that class")
+    return Wanted(index.name, index.of_entry, value)
+
+
+async def _list_live(
+    client: Client,
+    kind: type[T],
+    namespace: str | None,
+    labels: str | Mapping[str, str] | None,
+    fields: str | Mapping[str, str] | None,
+    wanted: Sequence[Wanted],
+) -> Sequence[T]:
+    selector = FieldSelector.of(fields) if fields is not None else None
+    found = await client.list(kind, namespace=namespace, labels=labels, fields=selector)
+    if not wanted:
+        return found.items
+    entries = {each.metadata.uid: entry_of(origin_of(each) or encode(each)) for each in found.items}
+    return [
+        each for each in found.items if all(want.value in want.function(entries[each.metadata.uid]) for want in wanted)
+    ]

@@ -178,6 +178,14 @@ class Store:
         keys = self._index(index).keys.get(value, {})
         return [key for key in keys if namespace is None or key.namespace == namespace]
 
+    def index_size(self, index: str, value: str) -> int:
+        """How many entries `by_index` would find, in all namespaces."""
+        return len(self._index(index).keys.get(value, ()))
+
+    def is_indexed(self, index: str, value: str, key: Key) -> bool:
+        """Whether `by_index` would find that entry."""
+        return key in self._index(index).keys.get(value, ())
+
     def index_values(self, index: str) -> Sequence[str]:
         """All values that the index has entries for. Raises KeyError as `by_index` does."""
         return list(self._index(index).keys)
@@ -190,7 +198,7 @@ class Store:
         """
         present = self._indexes.get(name)
         if present is not None:
-            if present.function is not function:
+            if present.function != function:
                 raise ValueError(f"index: {name!r} is taken by {present.function!r}; choose another name")
             return
         index = _Index(name, function)
@@ -245,18 +253,26 @@ class Store:
         old = self._drop(key)
         return () if old is None else (Deleted(old, state_unknown=True),)
 
-    def replace(self, entries: Iterable[Entry], keep: Collection[tuple[str, str]] = ()) -> Sequence[Delta]:
+    def replace(
+        self,
+        entries: Iterable[Entry],
+        keep: Collection[tuple[str, str]] = (),
+        within: Callable[[str], bool] | None = None,
+    ) -> Sequence[Delta]:
         """Make `entries` the whole state. Deletions come first, then what is new or changed, in the given order.
 
         Args:
             keep: keys that exist but are not in `entries`, their state being unreadable: what was last seen stays.
+            within: the namespaces that `entries` are the state of; all by default. Of others nothing is said.
         """
         new = {entry.key: entry for entry in entries}
         deltas: MutableSequence[Delta] = []
-        for old in self.list():
-            key = old.key
-            if key not in new and key not in keep:
-                deltas.extend(self.discard(key))
+        for namespace in [*self._namespaces]:
+            if within is None or within(namespace):
+                for name in [*self._namespaces[namespace]]:
+                    key = Key(namespace, name)
+                    if key not in new and key not in keep:
+                        deltas.extend(self.discard(key))
         for entry in new.values():
             deltas.extend(self.upsert(entry))
         return deltas

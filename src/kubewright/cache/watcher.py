@@ -23,50 +23,25 @@ every client at once, after an API server came back, is how it goes down again.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from random import Random
 
-from msgspec import Struct
-
+from .actions import Action, Condition, Digest, Wait
 from .backoff import Backoff
-from .frame import TOO_LARGE, Bookmark, ErrorStatus, Garbled, Removed, Unreadable, Upserted, read_line
+from .failures import failure_of
+from .frame import Bookmark, ErrorStatus, Garbled, Removed, Unreadable, Upserted, read_line
+from .intake import Intake, take_in
 from .listing import InitialEvents, Listing, Replaced
-from .listwatch import Denied, Expired, ListPage, ListWatchError, NotInstalled, Rejected, Throttled, Unavailable, Watch
+from .listwatch import Denied, Expired, ListPage, ListWatchError, NotInstalled, Rejected, Unavailable, Watch
 
-__all__ = ["Action", "Condition", "Digest", "Wait", "Watcher"]
+__all__ = ["Watcher"]
 
 _VERY_SHORT_SECONDS = 1.0  # a watch that ends that early with nothing seen is a failure, not an end (client-go)
 _GRACE_SECONDS = 30.0  # beyond the time after which the server promised to end a watch
 _LIST_SECONDS = 120.0  # for one page
 _SILENT_START_SECONDS = 30.0  # without one line of the initial events: the server does not know sendInitialEvents
 _MOST_RESUMES = 10  # failures in a row at one version, after which a list must show that we are not deaf
-
-
-class Digest(Struct, frozen=True):
-    """A page has come; call `digest` until the action changes, and let others run between the calls."""
-
-
-class Wait(Struct, frozen=True):
-    """Nothing to do before `until` on the watcher's clock."""
-
-    until: float
-
-
-Action = ListPage | Digest | Watch | Wait
-
-
-class Condition(StrEnum):
-    """How well a watcher sees its collection.
-
-    `LIVE`: the state is there, a watch is asked for, and nothing has gone wrong since the server last answered well.
-    `SYNCING`: the state is being listed, for the first time or again after the server forgot our version.
-    """
-
-    SYNCING = "syncing"
-    LIVE = "live"
-    FAILING = "failing"
-    FORBIDDEN = "forbidden"
-    NOT_INSTALLED = "not_installed"
+_ABSENT_SECONDS = 10.0  # between two looks whether a kind is installed by now, as controller-runtime's Kind source
+_ABSENCES = 2  # answers "no such collection" in a row; one may come from a server that has just started
 
 
 class Watcher:
@@ -93,6 +68,7 @@ class Watcher:
         silence_seconds: float = 180.0,
         newest: bool = False,
         random: Random | None = None,
+        intake: Intake | None = None,
     ) -> None:
         """Begin with a list.
 
@@ -106,15 +82,21 @@ class Watcher:
             newest: begin with the newest state, not with any that the server has in its memory, which may be an old
                 one. For who has written to the collection before.
             random: source of jitter and of the durations of watches.
+            intake: what becomes of each entry before anybody sees it; one that it raises on is unreadable.
         """
         self._random = random or Random()  # noqa: S311 - jitter
         self._backoff = Backoff(self._random)
         self._page_size = page_size
         self._stream_initial = stream_initial
         self._silence_seconds = silence_seconds
+        self._intake = intake
 
         self.resource_version = ""
         """What the next watch starts from; `""` before the first list."""
+        self.replaced_from = ""
+        """What it was before the last whole state: what happened in between is in no event."""
+        self.absences = 0
+        """How often in a row a list was answered with "no such collection"."""
         self.synced = False
         """Whether a whole state has been handed out."""
         self.problem: ListWatchError | None = None
@@ -183,6 +165,7 @@ class Watcher:
             self._fail(Rejected(str(error)), now, then_list=True)
             return
         self.problem = None
+        self.absences = 0
         self._begin(Digest(), now)
 
     def digest(self, limit: int, now: float) -> Replaced | None:
@@ -202,21 +185,30 @@ class Watcher:
         self._watch(now)
         return replaced
 
-    def page_failed(self, request: ListPage, error: ListWatchError, now: float) -> None:
-        """The server did not answer a page, or not with a list."""
+    def page_failed(self, request: ListPage, error: ListWatchError, now: float) -> Replaced | None:
+        """The server did not answer a page, or not with a list. The empty state, when there is no collection any more.
+
+        The objects of a CRD are deleted before it is; who was not watching then learns it from the second 404 in a row.
+        """
         if request is not self._action:
-            return
+            return None
         if isinstance(error, Expired):
             if request.continue_token and request.limit is not None:
                 # The pages outlived their state. One page with everything cannot.
-                self._listing = Listing(request.resource_version, None)
+                self._listing = Listing(request.resource_version, None, self._intake)
                 self._begin(self._listing.request, now)
-                return
+                return None
             if request.resource_version:
                 self._unservable = True
                 self._list(now)
-                return
+                return None
         self._fail(error, now, then_list=True)
+        if isinstance(error, NotInstalled):
+            self.absences += 1
+            if self.synced and self.absences == _ABSENCES:
+                self.replaced_from = self.resource_version
+                return Replaced([], [], self.resource_version)
+        return None
 
     # Watches
 
@@ -240,11 +232,13 @@ class Watcher:
             self._resume_later(Unavailable(str(error)), now)
             return None
         if isinstance(event, ErrorStatus):
-            self._watch_failed(_failure_of(event), now)
+            self._watch_failed(failure_of(event), now)
             return None
         self.problem = None
         self._opened = True
         self._quiet_from = self.last_event_at = now
+        if self._intake is not None and isinstance(event, Upserted | Removed):
+            event = _taken(event, self._intake)
         if isinstance(event, Bookmark):
             self._sends_bookmarks = True
             if self._initial is None:
@@ -261,6 +255,11 @@ class Watcher:
         if not isinstance(event, Unreadable):
             self._move(event.entry.resource_version)
         return event
+
+    @property
+    def is_absent(self) -> bool:
+        """Whether the server has said, and not only once, that there is no such collection."""
+        return self.absences >= _ABSENCES
 
     def watch_ended(self, request: Watch, error: ListWatchError | None, now: float) -> None:
         """The watch is over: ended by the server (None), or failed."""
@@ -324,7 +323,7 @@ class Watcher:
         # it has no cache anyway.
         limit = self._page_size if version in ("", "0") or self._served_pages else None
         self._initial = None
-        self._listing = Listing(version, limit)
+        self._listing = Listing(version, limit, self._intake)
         self._begin(self._listing.request, now)
 
     def _watch(self, now: float) -> None:
@@ -335,6 +334,7 @@ class Watcher:
         return self._random.randrange(300, 600)
 
     def _accept(self, replaced: Replaced) -> None:
+        self.replaced_from = self.resource_version
         self.resource_version = replaced.resource_version
         self.synced = True
         self._unservable = self._moved = False
@@ -358,7 +358,10 @@ class Watcher:
             # A list at the last version never runs back in time. Only where that version itself came from a list and
             # cannot be watched is there no other way than the newest.
             self._unservable = not self._moved
-            self._pause(now, None, then_list=True)
+            if self._backoff.first_is_free(now):
+                self._sync(now)  # a server that forgets is no server in trouble, unless it does so again at once
+            else:
+                self._pause(now, None, then_list=True)
         elif isinstance(error, NotInstalled | Rejected):
             self._fail(error, now, then_list=True)
         else:
@@ -370,24 +373,21 @@ class Watcher:
 
     def _fail(self, error: ListWatchError, now: float, *, then_list: bool) -> None:
         self.problem = error
-        self._pause(now, error.after_seconds, then_list=then_list)
+        at_most = _ABSENT_SECONDS if isinstance(error, NotInstalled) else None
+        self._pause(now, error.after_seconds, then_list=then_list, at_most=at_most)
 
-    def _pause(self, now: float, at_least: float | None, *, then_list: bool) -> None:
+    def _pause(self, now: float, at_least: float | None, *, then_list: bool, at_most: float | None = None) -> None:
         self._wait_for_list = then_list
         self._initial = None
-        self._begin(Wait(now + self._backoff.wait_seconds(now, at_least)), now)
+        seconds = self._backoff.wait_seconds(now, at_least)
+        if at_most is not None:
+            seconds = min(seconds, max(at_most, at_least or 0.0))
+        self._begin(Wait(now + seconds), now)
 
 
-def _failure_of(status: ErrorStatus) -> ListWatchError:
-    message = status.message or status.reason or "the server ended the watch with an error"
-    if status.code == 410 or status.reason in ("Expired", "Gone", TOO_LARGE):
-        return Expired(message)
-    if status.code == 429:
-        return Throttled(message, status.after_seconds)
-    if status.code in (401, 403):
-        return Denied(message)
-    if status.code == 404:
-        return NotInstalled(message)
-    if 400 <= status.code < 500:
-        return Rejected(message)
-    return Unavailable(message, status.after_seconds)
+def _taken(event: Upserted | Removed, intake: Intake) -> Upserted | Removed | Unreadable:
+    entry = take_in(event.entry, intake)
+    if isinstance(entry, Unreadable):
+        # Of what is gone nobody needs more than that: the last good state is what the store has.
+        return event if isinstance(event, Removed) else entry
+    return Removed(entry) if isinstance(event, Removed) else Upserted(entry)
