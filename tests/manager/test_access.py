@@ -14,7 +14,7 @@ from kubewright.client import Client, ClientConfig, ConnectionLost, HttpClient, 
 from kubewright.client.http import RetryPolicy
 from kubewright.client.transport import Headers
 from kubewright.manager.access import AccessControl
-from kubewright.manager.httpd import Answer, Request
+from kubewright.httpd import Answer, Request
 
 
 class Cluster:

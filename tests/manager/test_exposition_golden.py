@@ -25,7 +25,7 @@ import virtual
 from fakeapi import FakeApi
 from kubewright import Context, Operator, Result, Retry, Terminal, after, controller
 from kubewright.client import Client, ClientConfig, HttpClient
-from kubewright.manager.httpd import Request
+from kubewright.httpd import Request
 from kubewright.manager.servers import metrics_page
 from kubewright.models.core.v1 import ConfigMap
 from kubewright.models.events.v1 import Event

@@ -9,7 +9,7 @@ import pytest
 
 import virtual
 from kubewright.manager.health import Check, Health, ping
-from kubewright.manager.httpd import Answer, Request
+from kubewright.httpd import Answer, Request
 
 
 def fail() -> None:

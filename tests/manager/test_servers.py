@@ -20,7 +20,7 @@ from fakeapi import FakeApi
 from kubewright import Context, Operator, controller
 from kubewright.client import Client, ClientConfig, HttpClient, Response
 from kubewright.manager import BindError, CacheNotSynced, CertificateError, Manager, Serving
-from kubewright.manager.httpd import Answer, Request
+from kubewright.httpd import Answer, Request
 from kubewright.manager.servers import Servers, metrics_page
 from kubewright.models.core.v1 import ConfigMap
 from kubewright.observe import OPENMETRICS, TEXT, Metric, Registry

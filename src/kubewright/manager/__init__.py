@@ -17,12 +17,12 @@ __all__ = [
 ]
 
 from kubewright.cache.reader import CacheNotSynced
+from kubewright.httpd import BindError
 
 from .certificates import CertificateError
 from .election import LeaderElection, LeadershipLost
 from .election.candidacy import Candidacy
 from .events import EventRecorder
-from .httpd import BindError
 from .informers import Informers
 from .manager import Manager
 from .servers import Servers

@@ -27,8 +27,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from kubewright.client import ApiError, Client, ConfigError, TransportError
-
-from .httpd import Answer, Handler, Request
+from kubewright.httpd import Answer, Handler, Request, Streaming
 
 __all__ = ["AccessControl"]
 
@@ -95,7 +94,7 @@ class AccessControl:
     def guarding(self, handler: Handler) -> Handler:
         """`handler`, for who may."""
 
-        async def guarded(request: Request) -> Answer:
+        async def guarded(request: Request) -> Answer | Streaming:
             return await self._refusal(request) or await handler(request)
 
         return guarded

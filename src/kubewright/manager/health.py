@@ -23,7 +23,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl
 
-from .httpd import Answer, Request
+from kubewright.httpd import Answer, Request
 
 __all__ = ["Check", "Health", "ping"]
 

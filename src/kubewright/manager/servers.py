@@ -17,13 +17,13 @@ import zlib
 from collections.abc import Mapping
 
 from kubewright.client import Client
+from kubewright.httpd import Answer, Handler, HttpServer, Request, Streaming
 from kubewright.observe import Registry, negotiate
 from kubewright.observe.instruments import CertificateMetrics
 
 from .access import AccessControl
 from .certificates import from_files, self_signed
 from .health import Check, Health, ping
-from .httpd import Answer, Handler, HttpServer, Request
 from .serving import Serving
 
 __all__ = ["Servers", "metrics_page"]
@@ -120,7 +120,7 @@ class Servers:
                 return _only_reads(request) or await health.answer(request)
         return _NOT_FOUND
 
-    async def _page(self, request: Request) -> Answer:
+    async def _page(self, request: Request) -> Answer | Streaming:
         handler = self._pages.get(request.path)
         if handler is None:
             return _NOT_FOUND

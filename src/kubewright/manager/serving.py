@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .address import Address
+from kubewright.httpd import Address
 
 __all__ = ["Serving"]
 

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from kubewright.manager import httpd
-from kubewright.manager.address import Address
-from kubewright.manager.httpd import Answer, BindError, Handler, HttpServer, Request
+from kubewright.httpd import Address, Answer, BindError, Handler, HttpServer, Limits, Request
 
 ANY = Address("127.0.0.1", 0)
 
@@ -230,11 +228,9 @@ def test_a_client_that_goes_away_cancels_its_handler() -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"GET / HT"])
-def test_a_head_that_does_not_come_closes_the_connection(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr(httpd, "HEAD_SECONDS", 0.1)
-
+def test_a_head_that_does_not_come_closes_the_connection(data: bytes) -> None:
     async def main() -> None:
-        async with serving() as server:
+        async with serving(limits=Limits(head_seconds=0.1)) as server:
             reader, writer = await connect(server)
             writer.write(data)
             with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
@@ -244,11 +240,9 @@ def test_a_head_that_does_not_come_closes_the_connection(monkeypatch: pytest.Mon
     run(main)
 
 
-def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(httpd, "IDLE_SECONDS", 0.1)
-
+def test_an_idle_connection_is_closed() -> None:
     async def main() -> None:
-        async with serving() as server:
+        async with serving(limits=Limits(idle_seconds=0.1)) as server:
             reader, writer = await connect(server)
             writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             await read_answer(reader)
@@ -259,30 +253,26 @@ def test_an_idle_connection_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     run(main)
 
 
-def test_who_does_not_read_the_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(httpd, "IDLE_SECONDS", 0.2)
-
+def test_who_does_not_read_the_answer_is_cut_off() -> None:
     async def large(request: Request) -> Answer:
         return Answer(200, b"x" * 20_000_000)
 
     async def main() -> None:
-        async with serving(large) as server:
+        async with serving(large, limits=Limits(idle_seconds=0.2)) as server:
             loop = asyncio.get_running_loop()
             with socket.create_connection(("127.0.0.1", server.port)) as sock:
                 sock.setblocking(False)
                 await loop.sock_sendall(sock, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                while server._connections:  # noqa: ASYNC110 - nobody tells
+                while server._shared.connections:  # noqa: ASYNC110 - nobody tells
                     await asyncio.sleep(0.02)
                 assert not [task for task in asyncio.all_tasks() if task.get_name() == "http connection"]
 
     run(main)
 
 
-def test_more_connections_than_the_limit_are_closed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(httpd, "MOST_CONNECTIONS", 2)
-
+def test_more_connections_than_the_limit_are_closed_at_once() -> None:
     async def main() -> None:
-        async with serving() as server:
+        async with serving(limits=Limits(max_connections=2)) as server:
             kept = [await connect(server) for _ in range(2)]
             await asyncio.sleep(0.05)
             extra_reader, extra_writer = await connect(server)
