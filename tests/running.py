@@ -59,14 +59,14 @@ class Passes:
         self.now = NOON
         self.api = api
         self.kind: type[Object] = bound.spec.kind
-        self.owns = bound.spec.owns
+        self.kinds = bound.kinds
         self.informers = Informers(client)
         self.reader = Reader(partial(self.informers.synced, newest=True), self.informers.running)
         logger = logging.getLogger("kubewright.test")
         self.reconciler = Reconciler(bound, client=client, reads=self.reader, logger=logger, clock=lambda: self.now)
 
     async def __aenter__(self) -> Passes:
-        for kind in (self.kind, *self.owns):
+        for kind in self.kinds:
             await self.informers.synced(kind)
         return self
 

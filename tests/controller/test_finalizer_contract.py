@@ -308,7 +308,7 @@ def test_a_function_controller_finalizes_with_finalize_and_a_name_of_its_own() -
         assert api.get(Web, "a") is None
 
     virtual.run(main())
-    assert calls == ["example.com/clean", "example.com/clean", "finalize"]
+    assert calls == ["example.com/clean", "finalize"]
 
 
 def test_deletion_in_the_middle_of_a_reconcile_ends_in_one_finalize() -> None:

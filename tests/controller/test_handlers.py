@@ -10,7 +10,8 @@ import pytest
 from kubewright.cache import Added, Deleted, Delta, Updated
 from kubewright.cache.entry import Entry
 from kubewright.cache.frame import entry_of
-from kubewright.controller.runner import Cause, owner_handler, self_handler
+from kubewright.controller.cause import Cause
+from kubewright.controller.handlers import owner_handler, self_handler
 from kubewright.model import GroupKind, Key
 
 WEB = GroupKind("example.com", "Web")
@@ -29,8 +30,8 @@ def child(*owners: dict[str, Any], namespace: str = "ns", version: int = 1) -> E
 def owners_woken(delta: Delta, *, namespaced: bool = True) -> list[tuple[Key, str]]:
     woken: list[tuple[Key, str]] = []
 
-    def add(key: Key, cause: Cause) -> None:
-        woken.append((key, cause))
+    def add(key: Key, cause: Cause, priority: int = 0) -> None:
+        woken.append((key, str(cause)))
 
     owner_handler("ConfigMap", WEB, namespaced, add)(delta)
     return woken
@@ -106,5 +107,43 @@ def test_a_child_without_owners_wakes_nobody() -> None:
 )
 def test_each_change_of_an_object_adds_its_own_key_and_says_why(delta: Delta, cause: str) -> None:
     woken: list[tuple[Key, str]] = []
-    self_handler(lambda key, why: woken.append((key, why)))(delta)
+
+    def add(key: Key, cause: Cause, priority: int = 0) -> None:
+        woken.append((key, str(cause)))
+
+    self_handler(add)(delta)
     assert woken == [(Key("ns", "c"), cause)]
+
+
+@pytest.mark.parametrize(
+    ("delta", "priority"),
+    [
+        (Added(child(owner()), initial=True), -100),
+        (Added(child(owner())), 0),
+        (Updated(child(owner()), child(owner(), version=2)), 0),
+        (Updated(child(owner()), child(owner())), -100),
+        (Deleted(child(owner())), 0),
+    ],
+)
+def test_what_was_there_at_the_start_and_what_is_told_again_comes_behind_what_changes(
+    delta: Delta, priority: int
+) -> None:
+    woken: list[int] = []
+
+    def add(key: Key, cause: Cause, priority: int = 0) -> None:
+        woken.append(priority)
+
+    self_handler(add)(delta)
+    owner_handler("ConfigMap", WEB, True, add)(delta)
+    assert woken == [priority, priority]
+
+
+def test_with_any_owner_all_owners_of_the_kind_are_woken() -> None:
+    woken: list[Key] = []
+
+    def add(key: Key, cause: Cause, priority: int = 0) -> None:
+        woken.append(key)
+
+    owners = (owner("x", controller=False), owner("y"), owner("z", kind="Site"))
+    owner_handler("ConfigMap", WEB, True, add, any_owner=True)(Added(child(*owners)))
+    assert woken == [Key("ns", "x"), Key("ns", "y")]

@@ -143,12 +143,12 @@ def test_times_and_workers_are_measured() -> None:
             await asyncio.sleep(1)
             assert value("controller_runtime_max_concurrent_reconciles", "web") == 2
             assert value("controller_runtime_active_workers", "web") == 2
-            assert value("workqueue_depth", "web", "web", "0") == 1
+            assert value("workqueue_depth", "web", "web", "-100") == 1
             assert value("workqueue_unfinished_work_seconds", "web", "web") == pytest.approx(2)
             assert value("workqueue_longest_running_processor_seconds", "web", "web") == pytest.approx(1)
             await asyncio.sleep(6)
             assert value("controller_runtime_active_workers", "web") == 0
-            assert value("workqueue_depth", "web", "web", "0") == 0
+            assert value("workqueue_depth", "web", "web", "-100") == 0
             assert value("workqueue_adds_total", "web", "web") == 3
             assert value("workqueue_unfinished_work_seconds", "web", "web") == 0
             (times,) = (

@@ -120,7 +120,7 @@ class ThreadContext(SyncContext):
         self._cancelled = False
         self._waiting: concurrent.futures.Future[Any] | None = None
 
-    def run(self, function: Callable[[Any, SyncContext], V], obj: Object) -> V:
+    def run(self, function: Callable[[Any, SyncContext], V], obj: object) -> V:
         """In the thread: call the function, unless it was cancelled while it waited for a free thread."""
         with self._lock:
             if self._cancelled:
@@ -165,7 +165,7 @@ class ThreadContext(SyncContext):
 
 
 async def run_in_thread(
-    function: Callable[[Any, SyncContext], Any], obj: Object, ctx: Context, executor: Executor | None
+    function: Callable[[Any, SyncContext], Any], obj: object, ctx: Context, executor: Executor | None
 ) -> Any:
     """Call a `def` function in a thread of `executor`; what it returns or raises. Ends when the thread has ended."""
     loop = asyncio.get_running_loop()

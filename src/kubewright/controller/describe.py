@@ -8,6 +8,9 @@ and its instances are what an operator takes.
 |---|---|---|
 | `async def` or `def` of `(obj, ctx)` | the function itself | module globals, closures |
 | class with `reconcile(self, obj, ctx)` and perhaps `finalize(self, obj, ctx)` | an instance | its constructor |
+
+What else wakes it is said by its methods: `@reconcile.watches(Kind)` and `@reconcile.source` for a function, methods
+decorated with `watches(Kind)` and `source` for a class.
 """
 
 from __future__ import annotations
@@ -16,20 +19,25 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import update_wrapper
-from typing import Any, Generic, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
 import msgspec
 
-from kubewright.model import Object, info_of
+from kubewright.model import Key, Object, info_of
 from kubewright.model.names import label_key_problem
+from kubewright.queue import RateLimiter
 
 from .blocking import SyncContext
 from .context import Context
 from .outcome import Result
+from .predicates import Predicate
+from .watching import Owned, Source, Watch, check_kind, parts_of, source_of, watch_of
 
 __all__ = ["BoundController", "ControllerSpec", "FunctionController", "bind", "controller"]
 
 T = TypeVar("T", bound=Object)
+A = TypeVar("A")
+M = TypeVar("M", bound=Callable[..., Any])
 R = TypeVar("R", bound="Result | Awaitable[Result | None] | None")
 CtxT = TypeVar("CtxT", Context, SyncContext)
 ClassT = TypeVar("ClassT")
@@ -41,57 +49,130 @@ class ControllerSpec(msgspec.Struct, frozen=True):
 
     kind: type[Object]
     name: str
-    owns: tuple[type[Object], ...]
+    owns: tuple[Owned, ...]
     workers: int
     deadline_seconds: float | None
     finalizer: str
+    by: Literal["object", "key"] = "object"
+    predicate: Predicate | None = None
+    wakes_itself: bool = False
+    former_finalizers: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    rate_limiter: Callable[[], RateLimiter[Key]] | None = None
 
 
-class FunctionController(Generic[T, CtxT, R]):
+class FunctionController(Generic[A, CtxT, R]):
     """A decorated function. Calling it calls the function."""
 
-    def __init__(self, spec: ControllerSpec, function: Callable[[T, CtxT], R], finalize: Any) -> None:
+    def __init__(self, spec: ControllerSpec, function: Callable[[A, CtxT], R], finalize: Any) -> None:
         self.spec = spec
-        self.function: Callable[[T, CtxT], R] = function
+        self.function: Callable[[A, CtxT], R] = function
         self.finalize_function = finalize
+        self._watches: tuple[Watch, ...] = ()
+        self._sources: tuple[Source, ...] = ()
         update_wrapper(self, function)
 
-    def __call__(self, obj: T, ctx: CtxT) -> R:
+    def __call__(self, obj: A, ctx: CtxT) -> R:
         return self.function(obj, ctx)
 
     def __repr__(self) -> str:
         return f"<controller {self.spec.name} of {self.spec.kind.__name__}>"
 
+    def watches(
+        self, kind: type[Object], *, predicate: Predicate | None = None, reads: Sequence[type[Object]] = ()
+    ) -> Callable[[M], M]:
+        """Map objects of another kind to the names of those to reconcile. See `kubewright.controller.watches`."""
+        describe = watch_of(kind, predicate=predicate, reads=reads)
 
-class _Decorator(Protocol[T]):
+        def described(mapper: M) -> M:
+            self._watches += (describe(mapper),)
+            return mapper
+
+        return described
+
+    def source(self, function: M) -> M:
+        """Reconcile what an async generator yields. See `kubewright.controller.source`."""
+        self._sources += (source_of(function),)
+        return function
+
+
+class _Decorator(Protocol[A]):
     # The order matters: a class is also a callable.
     @overload
     def __call__(self, target: type[ClassT], /) -> type[ClassT]: ...  # type: ignore[overload-overlap]
     @overload
-    def __call__(self, target: Callable[[T, CtxT], R], /) -> FunctionController[T, CtxT, R]: ...
+    def __call__(self, target: Callable[[A, CtxT], R], /) -> FunctionController[A, CtxT, R]: ...
 
 
+@overload
 def controller(
     kind: type[T],
     *,
-    owns: Sequence[type[Object]] = (),
+    owns: Sequence[type[Object] | Owned] = (),
     name: str | None = None,
     workers: int = 1,
     deadline_seconds: float | None = None,
+    predicate: Predicate | None = None,
+    wakes_itself: bool = False,
+    sources: Sequence[Source] = (),
+    rate_limiter: Callable[[], RateLimiter[Key]] | None = None,
     finalizer: str | None = None,
+    former_finalizers: Sequence[str] = (),
     finalize: Callable[[T, Context], Awaitable[None]] | Callable[[T, SyncContext], None] | None = None,
-) -> _Decorator[T]:
+    by: Literal["object"] = "object",
+) -> _Decorator[T]: ...
+@overload
+def controller(
+    kind: type[Object],
+    *,
+    by: Literal["key"],
+    owns: Sequence[type[Object] | Owned] = (),
+    name: str | None = None,
+    workers: int = 1,
+    deadline_seconds: float | None = None,
+    predicate: Predicate | None = None,
+    sources: Sequence[Source] = (),
+    rate_limiter: Callable[[], RateLimiter[Key]] | None = None,
+) -> _Decorator[Key]: ...
+def controller(
+    kind: type[Any],
+    *,
+    owns: Sequence[type[Object] | Owned] = (),
+    name: str | None = None,
+    workers: int = 1,
+    deadline_seconds: float | None = None,
+    predicate: Predicate | None = None,
+    wakes_itself: bool = False,
+    sources: Sequence[Source] = (),
+    rate_limiter: Callable[[], RateLimiter[Key]] | None = None,
+    finalizer: str | None = None,
+    former_finalizers: Sequence[str] = (),
+    finalize: Callable[..., Any] | None = None,
+    by: Literal["object", "key"] = "object",
+) -> Any:
     """Describe the controller of a kind.
 
     Args:
         kind: what is reconciled, one object at a time.
-        owns: kinds of children. A change of a child reconciles the object that is its controller owner.
+        owns: kinds of children. A change of a child reconciles the object that is its controller owner. `owned(Kind,
+            predicate=..., any_owner=True)` says more.
         name: in logs and metrics; the lower-case kind unless given. Unique within one operator.
         workers: how many objects are reconciled at once, 1 unless given. Never one object twice at a time.
         deadline_seconds: a reconcile that takes longer is cancelled and retried. None: no limit.
+        predicate: which changes of an object reconcile it (see `kubewright.controller.predicates`); all unless given.
+            Those of its children and of what is watched have their own.
+        wakes_itself: the status that a reconcile writes wakes it again. Unless given it does not: what this controller
+            itself has written is no news to it (see `kubewright.controller.echoes`). For a reconcile that goes on from
+            one phase in its status to the next.
+        sources: timers, such as `every(300)`, and other sources that are no functions.
+        rate_limiter: makes what decides how long a failed object waits; 5 ms doubling to 1000 s each unless given.
         finalizer: the name that holds back deletion while `finalize` has not returned; `<group>/<name>` unless given.
             Qualified by a domain, such as `example.com/clean` (`ValidateFinalizerName` of apimachinery).
+        former_finalizers: names that earlier versions of this controller have set. They are removed from an object that
+            is being deleted; so is `<group>/<name>` when there is no `finalize` any more.
         finalize: for a function controller, what to do before an object goes. A class has a `finalize` method instead.
+        by: `key` calls the function with the `Key` of an object in place of the object, also when it is gone: for what
+            has to be done where something is absent. Then there is no status difference and no finalizer.
 
     Raises:
         ValueError, TypeError: an argument breaks a rule; the message names it.
@@ -109,21 +190,43 @@ def controller(
     listed: object = owns
     if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise TypeError(f"controller(owns={_called(owns)}): must be a list of classes, such as owns=[ConfigMap]")
-    for child in owns:
-        if not _is_kind(child):
-            rule = "is not the class of a kind; import it, such as from kubewright.models.apps.v1 import Deployment"
-            raise TypeError(f"controller(owns=[...]): {_called(child)} {rule}")
-        info_of(child)
-    if finalizer is not None:
-        _check_finalizer(finalizer)
+    children = tuple(each if isinstance(each, Owned) else Owned(each) for each in owns)
+    for child in children:
+        check_kind("controller(owns=[...])", child.kind)
+    if predicate is not None and not isinstance(predicate, Predicate):
+        raise TypeError(
+            f"controller(predicate={_called(predicate)}): must be a Predicate; make one with where(...) or changed(...)"
+        )
+    others: Sequence[object] = sources
+    for other in others:
+        if not isinstance(other, Source):
+            rule = "is no source; decorate it with @reconcile.source"
+            raise TypeError(f"controller(sources=[...]): {_called(other)} {rule}")
+    if isinstance(former_finalizers, str):
+        raise TypeError(f"controller(former_finalizers={former_finalizers!r}): must be a list of names")
+    for option, names in (("finalizer", (finalizer,)), ("former_finalizers", former_finalizers)):
+        for each_name in names:
+            if each_name is not None:
+                _check_finalizer(option, each_name)
+    if by not in ("object", "key"):
+        raise ValueError(f"controller(by={by!r}): must be 'object' or 'key'")
+    if by == "key" and (finalize or finalizer or former_finalizers or wakes_itself):
+        raise TypeError('controller(by="key"): has no object to finalize, and no status; leave finalize= and such out')
     spec = ControllerSpec(
         kind=kind,
         name=chosen,
-        owns=tuple(owns),
+        owns=children,
         workers=workers,
         deadline_seconds=deadline_seconds,
         finalizer=finalizer or f"{info.group or 'kubewright'}/{chosen}",
+        by=by,
+        predicate=predicate,
+        wakes_itself=wakes_itself,
+        former_finalizers=tuple(former_finalizers),
+        sources=tuple(sources),
+        rate_limiter=rate_limiter,
     )
+    first = "key" if by == "key" else "obj"
 
     def describe(target: Any) -> Any:
         if inspect.isclass(target):
@@ -131,9 +234,11 @@ def controller(
                 raise TypeError(f"@controller on {target.__name__}: the class has no reconcile(self, obj, ctx) method")
             if finalize is not None:
                 raise TypeError(f"@controller on {target.__name__}: give the class a finalize method, not finalize=")
-            _check_parameters(target, "reconcile")
+            _check_parameters(target, "reconcile", first)
             if hasattr(target, "finalize"):
-                _check_parameters(target, "finalize")
+                if by == "key":
+                    raise TypeError(f'@controller(by="key") on {target.__name__}: has no object to finalize')
+                _check_parameters(target, "finalize", first)
             elif finalizer is not None:
                 raise TypeError(f"{_idle(finalizer)}; give {target.__name__} a finalize(self, obj, ctx) method")
             cast("Any", target).__controller__ = spec
@@ -145,11 +250,11 @@ def controller(
         for function in (target, finalize):
             if function is not None and not _takes(function, 2):
                 raise TypeError(
-                    f"@controller: {_called(function)}{_signature(function)} must take two arguments, (obj, ctx)"
+                    f"@controller: {_called(function)}{_signature(function)} must take two arguments, ({first}, ctx)"
                 )
         return FunctionController(spec, target, finalize)
 
-    return cast("_Decorator[T]", describe)
+    return describe
 
 
 def _is_kind(value: object) -> bool:
@@ -164,21 +269,21 @@ def _idle(finalizer: str) -> str:
     return f"controller(finalizer={finalizer!r}): there is nothing to finalize"
 
 
-def _check_finalizer(finalizer: str) -> None:
+def _check_finalizer(option: str, finalizer: str) -> None:
     problem = label_key_problem(finalizer)
     if problem is None and "/" not in finalizer:
         problem = "has no domain; write it as example.com/name"
     if problem is not None:
-        raise ValueError(f"controller(finalizer={finalizer!r}): {problem}")
+        raise ValueError(f"controller({option}={finalizer!r}): {problem}")
 
 
-def _check_parameters(cls: type, method: str) -> None:
+def _check_parameters(cls: type, method: str, first: str) -> None:
     function = getattr(cls, method)
     if not callable(function):
         raise TypeError(f"@controller on {cls.__name__}: {method} is not a method")
     given = 3 if inspect.isfunction(inspect.getattr_static(cls, method)) else 2
     if not _takes(function, given):
-        rule = f"{method}{_signature(function)} must take (self, obj, ctx)"
+        rule = f"{method}{_signature(function)} must take (self, {first}, ctx)"
         raise TypeError(f"@controller on {cls.__name__}: {rule}")
 
 
@@ -203,6 +308,16 @@ class BoundController(msgspec.Struct, frozen=True):
     spec: ControllerSpec
     reconcile: Callable[[Any, Any], Any]
     finalize: Callable[[Any, Any], Any] | None
+    watches: tuple[Watch, ...] = ()
+    sources: tuple[Source, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[type[Object], ...]:
+        """All that is watched for it, its own kind first."""
+        found = dict.fromkeys((self.spec.kind, *(child.kind for child in self.spec.owns)))
+        for watch in self.watches:
+            found.update(dict.fromkeys((watch.kind, *watch.reads)))
+        return tuple(found)
 
 
 def bind(described: object) -> BoundController:
@@ -212,7 +327,9 @@ def bind(described: object) -> BoundController:
         TypeError: it is not a controller; the message says what is missing.
     """
     if isinstance(described, FunctionController):
-        return BoundController(described.spec, described.function, described.finalize_function)
+        all_sources = (*described.spec.sources, *described._sources)
+        function, finalize = described.function, described.finalize_function
+        return BoundController(described.spec, function, finalize, described._watches, all_sources)
     spec = getattr(described, "__controller__", None)
     if inspect.isclass(described):
         fix = "pass an instance of it" if spec else "decorate it with @controller and pass an instance of it"
@@ -221,4 +338,5 @@ def bind(described: object) -> BoundController:
         name = getattr(described, "__name__", None) or repr(described)
         raise TypeError(f"{name} is not a controller; decorate it with @controller(Kind)")
     finalize = getattr(described, "finalize", None)
-    return BoundController(spec, cast("Any", described).reconcile, finalize)
+    watched, sources = parts_of(described)
+    return BoundController(spec, cast("Any", described).reconcile, finalize, watched, (*spec.sources, *sources))

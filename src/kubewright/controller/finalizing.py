@@ -5,6 +5,11 @@
 | **lives** | RECONCILE | ADD it first, so that it is stored before the first side effect, then reconcile |
 | **is being deleted** | FINALIZE, and when that returns, remove it as the last write | LEAVE it: we are done with it |
 
+A name that an earlier version of the program has set (`former`) holds back a deletion as well as the present one, and
+nobody else will remove it. An object that is being deleted with one of those is finalized too, if there is anything to
+finalize; else the name is removed (RELEASE). Otherwise the deletion of all objects that were made before an upgrade
+would hang for ever. Objects that live keep it: nobody is in its way.
+
 Both writes are merge patches under the resource version that the decision was made on: `metadata.finalizers` is
 replaced whole, so two writers must not undo each other, and a stale cache must not bring back a finalizer that somebody
 removed. A conflict means: look again.
@@ -16,6 +21,7 @@ finalize returned. G3 finalizers of others are never touched.
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection
 from typing import Any
 
 from kubewright.model import Object
@@ -27,18 +33,22 @@ class Step(enum.Enum):
     RECONCILE = enum.auto()
     ADD = enum.auto()
     FINALIZE = enum.auto()
+    RELEASE = enum.auto()
     LEAVE = enum.auto()
 
 
-def next_step(obj: Object, finalizer: str | None) -> Step:
-    """Which of the four cases `obj` is in. Without a `finalizer` there is nothing to do for one being deleted."""
-    deleting = obj.metadata.deletion_timestamp is not None
-    if finalizer is None:
-        return Step.LEAVE if deleting else Step.RECONCILE
-    has = finalizer in obj.metadata.finalizers
-    if deleting:
-        return Step.FINALIZE if has else Step.LEAVE
-    return Step.RECONCILE if has else Step.ADD
+def next_step(obj: Object, finalizer: str | None, former: Collection[str] = ()) -> Step:
+    """Which of the cases `obj` is in. Without a `finalizer` there is nothing to finalize.
+
+    Args:
+        former: names that were used before.
+    """
+    held = obj.metadata.finalizers
+    if obj.metadata.deletion_timestamp is not None:
+        if finalizer is not None and (finalizer in held or any(name in held for name in former)):
+            return Step.FINALIZE
+        return Step.RELEASE if any(name in held for name in former) else Step.LEAVE
+    return Step.RECONCILE if finalizer is None or finalizer in held else Step.ADD
 
 
 def add_patch(obj: Object, finalizer: str) -> dict[str, Any]:
@@ -46,9 +56,9 @@ def add_patch(obj: Object, finalizer: str) -> dict[str, Any]:
     return _finalizers(obj, [*obj.metadata.finalizers, finalizer])
 
 
-def remove_patch(obj: Object, finalizer: str) -> dict[str, Any]:
-    """The merge patch that removes `finalizer` from those of `obj`."""
-    return _finalizers(obj, [name for name in obj.metadata.finalizers if name != finalizer])
+def remove_patch(obj: Object, *finalizers: str) -> dict[str, Any]:
+    """The merge patch that removes `finalizers` from those of `obj`."""
+    return _finalizers(obj, [name for name in obj.metadata.finalizers if name not in finalizers])
 
 
 def _finalizers(obj: Object, names: list[str]) -> dict[str, Any]:

@@ -30,33 +30,39 @@ class Result(msgspec.Struct, frozen=True):
     """A reconcile that ended well. Made by `done` and `after`."""
 
     requeue_after_seconds: float | None = None
+    priority: int | None = None
 
 
 done: Final = Result()
 
 
-def after(seconds: float) -> Result:
+def after(seconds: float, *, priority: int | None = None) -> Result:
     """Reconcile this object again in `seconds`, even if nothing changes.
+
+    Args:
+        priority: of that reconcile, against others that are ready then: 0 is that of changes, -100 that of what was
+            there at the start. That of the present one unless given.
 
     Raises:
         ValueError: `seconds` is not a positive, finite number.
     """
     if not (seconds > 0 and math.isfinite(seconds)):
         raise ValueError(f"after(seconds={seconds!r}): must be positive and finite; return None to be done")
-    return Result(requeue_after_seconds=seconds)
+    return Result(requeue_after_seconds=seconds, priority=priority)
 
 
 class Retry(Exception):
     """Not yet: try again. An expected state (a dependency is not there yet), so no traceback is logged.
 
-    Attributes: `after_seconds`, None for the key's exponential back-off.
+    Attributes: `after_seconds`, None for the key's exponential back-off; `priority`, as of `after`.
     """
 
-    def __init__(self, message: str, *, after_seconds: float | None = None) -> None:
+    def __init__(self, message: str, *, after_seconds: float | None = None, priority: int | None = None) -> None:
         super().__init__(message)
         if after_seconds is not None and not (after_seconds > 0 and math.isfinite(after_seconds)):
             raise ValueError(f"Retry(after_seconds={after_seconds!r}): must be positive and finite")
         self.after_seconds = after_seconds
+        self.priority = priority
 
 
 class Terminal(Exception):

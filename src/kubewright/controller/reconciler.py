@@ -7,7 +7,7 @@ object: it never undoes what somebody else wrote, and never meets an object that
 
 Guarantees: G1 the finalizer is stored before the function runs. G2 the status difference is written once, also when the
 function raised, and not at all when nothing changed. G3 the finalizer goes last, after finalize returned. G4 an object
-that is gone, or goes during the pass, is not an error.
+that is gone, or goes during the pass, is not an error. G5 a pass that only its own writes have asked for does nothing.
 
 Cancellation: the function is cancelled where it waits; then nothing more is written. A cancellation that comes from
 inside the function (it awaited a task that was cancelled) is a failure like any other.
@@ -23,22 +23,30 @@ from concurrent.futures import Executor
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
+
 from kubewright.client import Client, Conflict, MergePatch, NotFound
-from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, origin_of
+from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, origin_of, unstructured
 
 from .applying import AppliedMemory
 from .blocking import run_in_thread
+from .cause import Cause
 from .context import Context, Reads
 from .describe import BoundController
+from .echoes import Echoes
 from .finalizing import Step, add_patch, next_step, remove_patch
 from .outcome import Result, Retry, Terminal, done
 from .recorder import Recorder
 from .status import StatusDraft
 
-__all__ = ["DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
+__all__ = ["SKIPPED", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
+
+SKIPPED = Result()
+"""There was nothing to reconcile: what was to be answered for had been already. Told apart by identity."""
 
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
+_UPDATED = (Cause("updated"),)
 
 
 class DeadlineExceeded(Exception):
@@ -82,6 +90,9 @@ class Reconciler:
         self._reconcile = bound.reconcile
         self._finalize = bound.finalize
         self._finalizer = bound.spec.finalizer if bound.finalize is not None else None
+        self._former = bound.spec.former_finalizers
+        if bound.finalize is None and bound.spec.by == "object":
+            self._former += (bound.spec.finalizer,)
         self._client = client
         self._reads = reads
         self._applied: dict[Key, AppliedMemory] = {}
@@ -91,6 +102,18 @@ class Reconciler:
         self._events = events
         self._status_at = "status" if info_of(self._kind).status else None
         self._in_threads = [each for each in (bound.reconcile, bound.finalize) if not _is_async(each)]
+        info = info_of(self._kind)
+        self._bare = (
+            unstructured(info.api_version, info.kind, plural=info.plural, namespaced=info.namespaced)
+            if bound.spec.by == "key"
+            else None
+        )
+        self.echoes = Echoes() if bound.spec.by == "object" and not bound.spec.wakes_itself else None
+
+    @property
+    def finalizes(self) -> bool:
+        """Whether the deletion of an object concerns it."""
+        return self._finalizer is not None or bool(self._former)
 
     async def run(self, key: Key, this: Pass) -> Result:
         """One pass over the object named `key`.
@@ -102,21 +125,49 @@ class Reconciler:
             DeadlineExceeded: the function took too long.
         """
         data = self._reads.cached(self._kind, key)
+        if self._bare is not None:
+            return await self._run_key(self._bare, key, data, this)
+        echoes = self.echoes
         if data is None:
             self._applied.pop(key, None)
+            if echoes is not None:
+                echoes.forget(key)
             return done
         try:
             obj = decode(self._kind, data)
         except DecodeError as error:
             raise Unreadable(str(error)) from None
-        step = next_step(obj, self._finalizer)
+        if echoes is None:
+            return await self._run(key, obj, this)
+        meta = obj.metadata
+        known = echoes.answered(key, meta.uid, meta.resource_version)
+        echoes.settle(key)
+        if known and this.causes == _UPDATED:
+            return SKIPPED
+        echoes.begin(key)
+        try:
+            return await self._run(key, obj, this)
+        finally:
+            echoes.end(key)
+
+    async def _run(self, key: Key, obj: Object, this: Pass) -> Result:
+        step = next_step(obj, self._finalizer, self._former)
         if step is Step.LEAVE:
+            return done
+        if step is Step.RELEASE:
+            self._logger.info(
+                "%s %s: is being deleted and has a finalizer that this controller no longer uses; removing it",
+                self._kind.kind,
+                key,
+            )
+            await self._release(obj)
             return done
         if step is Step.ADD:
             held = await self._hold(obj)
             if held is None:
                 return done
             obj = held
+            self._account(key, obj)
         applied = self._applied.get(key) or AppliedMemory()
         ctx = self._context(obj, applied, this)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
@@ -140,6 +191,21 @@ class Reconciler:
             await self._release(written or obj)
             return done
         return result
+
+    async def _run_key(self, bare: type[Object], key: Key, data: bytes | None, this: Pass) -> Result:
+        """A pass of a function that takes the key, and is called for what is absent too."""
+        if data is None:
+            where = {"namespace": key.namespace} if key.namespace else {}
+            data = orjson.dumps({"metadata": {"name": key.name, **where}})
+        applied = self._applied.get(key) or AppliedMemory()
+        try:
+            return await self._call(self._reconcile, key, self._context(decode(bare, data), applied, this))
+        finally:
+            self._remember(key, applied)
+
+    def _account(self, key: Key, obj: Object) -> None:
+        if self.echoes is not None:
+            self.echoes.account(key, obj.metadata.uid, obj.metadata.resource_version)
 
     def _remember(self, key: Key, applied: AppliedMemory) -> None:
         """Keep what was applied; nothing for the many objects that have no children."""
@@ -168,7 +234,7 @@ class Reconciler:
 
     # -- the user's function ---------------------------------------------------------------------------------------
 
-    async def _call(self, function: Any, obj: Object, ctx: Context) -> Result:
+    async def _call(self, function: Any, obj: Object | Key, ctx: Context) -> Result:
         seconds = self._spec.deadline_seconds
         try:
             if seconds is None:
@@ -188,7 +254,7 @@ class Reconciler:
                 raise
             raise RuntimeError(f"{self._spec.name}: something that the reconcile waited for was cancelled") from error
 
-    async def _invoke(self, function: Any, obj: Object, ctx: Context) -> Result:
+    async def _invoke(self, function: Any, obj: Object | Key, ctx: Context) -> Result:
         if function in self._in_threads:
             outcome = await run_in_thread(function, obj, ctx, self._executor)
         else:
@@ -238,17 +304,23 @@ class Reconciler:
                 onto = await self._live(obj)
             else:
                 self._reads.wrote(written)
+                if (
+                    self._status_at is not None
+                    and onto.metadata.resource_version == obj.metadata.resource_version
+                    and draft.is_in(written)
+                ):
+                    self._account(key_of(obj), written)
                 return written
         return None
 
     async def _release(self, obj: Object) -> None:
-        assert self._finalizer is not None
+        ours = self._former if self._finalizer is None else (self._finalizer, *self._former)
         current: Object | None = obj
         for tries_left in reversed(range(_FINALIZER_TRIES)):
-            if current is None or self._finalizer not in current.metadata.finalizers:
+            if current is None or not any(name in current.metadata.finalizers for name in ours):
                 return
             try:
-                left = await self._client.patch(current, MergePatch(remove_patch(current, self._finalizer)))
+                left = await self._client.patch(current, MergePatch(remove_patch(current, *ours)))
             except NotFound:
                 return
             except Conflict:

@@ -1,108 +1,142 @@
 """The loop of one controller: events make keys, workers take keys, outcomes go back to the queue.
 
     informers --handlers--> WorkQueue --N workers--> Reconciler --Outcome--> WorkQueue
+    mappers, sources -------^
 
 The workers are kept tasks: a task per event would cost more than the queue, and would not bound what runs at once.
 
 Guarantees: G1 an object is never reconciled by two workers at a time. G2 a change during a reconcile causes one more.
 G3 an exception of one reconcile stops nothing else. G4 `stop` lets running reconciles end within their grace and then
-cancels them; no key is handed out after it was called.
+cancels them; no key is handed out after it was called. G5 a change by anybody else is never lost, whatever of our own
+writes is left out. G6 a reconcile that is asked for again keeps its priority, unless it says another.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from kubewright.cache import Added, Deleted, Delta, Informer, Updated
-from kubewright.cache.entry import Entry, owners_of
-from kubewright.cache.reader import OWNER_INDEX, CacheNotSynced, controller_uids
-from kubewright.client import ApiError, Conflict, TransportError
-from kubewright.model import DecodeError, GroupKind, Key, info_of
-from kubewright.model.owners import AlreadyOwned
+from kubewright.cache import Informer
+from kubewright.cache.reader import OWNER_INDEX, controller_uids
+from kubewright.client import Client
+from kubewright.model import Key, Object, info_of
 from kubewright.observe import Registry
 from kubewright.observe.instruments import ReconcileMetrics
-from kubewright.queue import WorkQueue
+from kubewright.queue import Item, WorkQueue
 
-from .describe import ControllerSpec
+from .cause import ELECTED_AGAIN, REQUEUE, RETRY, Cause, merged
+from .describe import BoundController
+from .failures import Failures, is_mistake
+from .handlers import LOW_PRIORITY, owner_handler, self_handler
+from .lookup import Lookup
+from .mapping import Mapping
 from .outcome import Result, Retry, Terminal
-from .reconciler import DeadlineExceeded, Pass, Reconciler, Unreadable, WrongOutcome
+from .predicates import filtered
+from .reconciler import SKIPPED, DeadlineExceeded, Pass, Reconciler, WrongOutcome
+from .sources import SourceContext, run_source
+from .watching import Owned
 
-__all__ = ["Cause", "ControllerRunner", "owner_handler", "self_handler"]
+__all__ = ["ControllerRunner"]
 
-# What stands for Go's panic, a mistake in the program. A class of one's own under one of these is raised on purpose.
-_MISTAKES = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    NameError,
-    NotImplementedError,
-    RecursionError,
-    SyntaxError,
-    TypeError,
-)
-
-
-class Cause(str):
-    """Why a key was added: `added`, `updated Deployment web`, `requeue`. Short, for logs and for `ctx.causes`."""
-
-    __slots__ = ()
+_STATES_KEPT = 1024  # reconciles that wait, up to which causes keep what objects were before and after
 
 
 class ControllerRunner:
     """Runs one controller until it is stopped.
 
-    Expected flow: make it, `watch_primary` and `watch_owned` with synced informers, `run` in a task, `stop`.
+    Expected flow: make it, `attach` it to synced informers of its `kinds`, `run` in a task, `stop`.
 
     Args:
+        running: the informer of a kind, if there is one; for what mappers and sources look up.
+        client: for sources.
         metrics: where to count; nowhere by default.
     """
 
     def __init__(
         self,
-        spec: ControllerSpec,
+        bound: BoundController,
         reconciler: Reconciler,
         *,
         logger: logging.Logger,
+        running: Callable[[type[Object]], Informer | None],
+        client: Client,
         metrics: ReconcileMetrics | None = None,
     ) -> None:
-        self.spec = spec
+        self.spec = spec = bound.spec
+        self.kinds = bound.kinds
         self._metrics = metrics or ReconcileMetrics(Registry(), spec.name, workers=spec.workers)
-        self.queue: WorkQueue[Key] = WorkQueue(metrics=self._metrics.queue)
+        limiter = None if spec.rate_limiter is None else spec.rate_limiter()
+        self.queue: WorkQueue[Key, Cause] = WorkQueue(metrics=self._metrics.queue, limiter=limiter, merge=merged)
         self._metrics.queue.read(self.queue.unfinished_work_seconds, self.queue.longest_running_seconds)
         self._reconciler = reconciler
         self._logger = logger
-        self._workers: list[asyncio.Task[None]] = []
+        self._failures = Failures(spec.kind.kind, logger)
+        lookup = Lookup(running)
+        self._mappings = [(watch, Mapping(watch, spec.kind, self.queue.add, lookup, logger)) for watch in bound.watches]
+        self._sources = bound.sources
+        self._source_context = SourceContext(client, lookup, logger, spec.kind)
 
-    # -- sources ---------------------------------------------------------------------------------------------------
+    # -- what wakes it ---------------------------------------------------------------------------------------------
+
+    async def attach(self, informer_of: Callable[[type[Object]], Awaitable[Informer]]) -> None:
+        """Have all present objects reconciled, and from now on what the changes of all `kinds` concern."""
+        for kind in self.kinds:
+            await informer_of(kind)  # before any mapper runs, which may look in all of them
+        self.watch_primary(await informer_of(self.spec.kind))
+        for child in self.spec.owns:
+            self.watch_owned(child, await informer_of(child.kind))
+        for watch, mapping in self._mappings:
+            informer = await informer_of(watch.kind)
+            informer.add_handler(filtered(mapping.handle, watch.kind, watch.predicate, self._logger))
 
     def watch_primary(self, informer: Informer) -> None:
         """Reconcile each object of the controller's kind when it appears or changes."""
-        informer.add_handler(self_handler(self.queue.add))
+        handler = self_handler(self.queue.add, self._reconciler.echoes, keeps_states=self._keeps_states)
+        finalizes = self._reconciler.finalizes
+        informer.add_handler(filtered(handler, self.spec.kind, self.spec.predicate, self._logger, finalizes=finalizes))
 
-    def watch_owned(self, kind_name: str, informer: Informer) -> None:
-        """Reconcile the controller owner of each child that appears, changes or goes."""
+    def watch_owned(self, child: Owned, informer: Informer) -> None:
+        """Reconcile the owner of each child that appears, changes or goes."""
         informer.store.add_index(OWNER_INDEX, controller_uids)
         owner = info_of(self.spec.kind)
-        informer.add_handler(owner_handler(kind_name, owner.gvk.group_kind, owner.namespaced, self.queue.add))
+        handler = owner_handler(
+            info_of(child.kind).kind,
+            owner.gvk.group_kind,
+            owner.namespaced,
+            self.queue.add,
+            any_owner=child.any_owner,
+            keeps_states=self._keeps_states,
+        )
+        informer.add_handler(filtered(handler, child.kind, child.predicate, self._logger))
+
+    def elected_again(self, informer: Informer) -> None:
+        """Have all present objects reconciled once more: another process has worked on them meanwhile."""
+        for entry in informer.store:
+            self.queue.add(entry.key, ELECTED_AGAIN, LOW_PRIORITY)
+
+    def _keeps_states(self) -> bool:
+        return len(self.queue) < _STATES_KEPT
 
     # -- life ------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Reconcile until `stop`, or until cancelled."""
-        self._workers = [
-            asyncio.create_task(self._work(), name=f"{self.spec.name} worker {number}")
-            for number in range(self.spec.workers)
+        name = self.spec.name
+        workers = [
+            asyncio.create_task(self._work(), name=f"{name} worker {number}") for number in range(self.spec.workers)
+        ]
+        others = [asyncio.create_task(mapping.run(), name=f"{name} mapper") for _, mapping in self._mappings]
+        others += [
+            asyncio.create_task(run_source(source, self._source_context, self.queue.add), name=f"{name} {source.name}")
+            for source in self._sources
         ]
         try:
-            await asyncio.gather(*self._workers)
+            await asyncio.gather(*workers)
         finally:
-            for worker in self._workers:
-                worker.cancel()
-            await asyncio.gather(*self._workers, return_exceptions=True)
+            for task in (*workers, *others):
+                task.cancel()
+            await asyncio.gather(*workers, *others, return_exceptions=True)
 
     def stop(self) -> None:
         """Hand out no more keys; `run` returns when the reconciles that run have ended."""
@@ -122,100 +156,47 @@ class ControllerRunner:
                 try:
                     result = await self._reconciler.run(key, Pass(item.attempt + 1, item.causes))
                 except Exception as error:
-                    self._failed(key, error, item.attempt + 1)
+                    self._failed(item, error)
                 else:
-                    self._succeeded(key, result)
+                    if result is SKIPPED:
+                        continue
+                    self._succeeded(item, result)
                 metrics.seconds.observe(time() - started_at)
             finally:
                 metrics.active.dec()
                 queue.done(key)
 
-    def _succeeded(self, key: Key, result: Result) -> None:
+    def _succeeded(self, item: Item[Key, Cause], result: Result) -> None:
+        key = item.key
         self.queue.forget(key)
+        self._failures.forget(key)
         if result.requeue_after_seconds is None:
             self._metrics.success.inc()
         else:
             self._metrics.requeue_after.inc()
-            self.queue.add_after(key, result.requeue_after_seconds, Cause("requeue"))
+            priority = item.priority if result.priority is None else result.priority
+            self.queue.add_after(key, result.requeue_after_seconds, REQUEUE, priority)
 
-    def _failed(self, key: Key, error: Exception, attempt: int) -> None:
-        where = f"{self.spec.kind.kind} {key}"
+    def _failed(self, item: Item[Key, Cause], error: Exception) -> None:
+        key, metrics = item.key, self._metrics
+        self._failures.tell(key, error, item.attempt + 1)
         if isinstance(error, Retry):
-            self._logger.info("%s: not yet: %s", where, error)
+            priority = item.priority if error.priority is None else error.priority
             if error.after_seconds is not None:
-                self._metrics.requeue_after.inc()
+                metrics.requeue_after.inc()
                 self.queue.forget(key)
-                self.queue.add_after(key, error.after_seconds, Cause("retry"))
+                self.queue.add_after(key, error.after_seconds, RETRY, priority)
             else:
-                self._metrics.requeue.inc()
-                self.queue.add_rate_limited(key, Cause("retry"))
+                metrics.requeue.inc()
+                self.queue.add_rate_limited(key, RETRY, priority)
             return
-        self._metrics.error.inc()
-        self._metrics.errors.inc()
+        metrics.error.inc()
+        metrics.errors.inc()
+        if is_mistake(error) or isinstance(error, WrongOutcome):
+            metrics.panics.inc()
         if isinstance(error, Terminal):
-            self._metrics.terminal_errors.inc()
-            if isinstance(error, WrongOutcome):
-                self._metrics.panics.inc()
-            what = "cannot be read and is left alone" if isinstance(error, Unreadable) else "given up"
-            self._logger.error("%s: %s until it changes: %s", where, what, error)
+            metrics.terminal_errors.inc()
             return
-        if isinstance(error, Conflict):
-            self._logger.info("%s: looked at an old version, trying again: %s", where, error)
-        elif isinstance(
-            error, AlreadyOwned | ApiError | CacheNotSynced | DeadlineExceeded | DecodeError | TransportError
-        ):
-            if isinstance(error, DeadlineExceeded):
-                self._metrics.timeouts.inc()
-            # What they say, they say in one line; where the code was does not matter.
-            self._logger.warning("%s: attempt %d failed: %s", where, attempt, error)
-        else:
-            if isinstance(error, _MISTAKES) and type(error).__module__ == "builtins":
-                self._metrics.panics.inc()
-            self._logger.error("%s: attempt %d failed", where, attempt, exc_info=error)
-        self.queue.add_rate_limited(key, Cause("retry"))
-
-
-Add = Callable[[Key, Cause], None]
-
-
-def self_handler(add: Add) -> Callable[[Delta], None]:
-    """Adds the key of the object itself."""
-    initial, added, updated, deleted = Cause("present at start"), Cause("added"), Cause("updated"), Cause("deleted")
-
-    def handle(delta: Delta) -> None:
-        if isinstance(delta, Updated):
-            add(delta.key, updated)
-        elif isinstance(delta, Added):
-            add(delta.key, initial if delta.initial else added)
-        else:
-            add(delta.key, deleted)
-
-    return handle
-
-
-def owner_handler(kind_name: str, owner: GroupKind, owner_namespaced: bool, add: Add) -> Callable[[Delta], None]:
-    """Adds the key of the controller owner, before and after the change: a child that is orphaned wakes its old owner.
-
-    Owners are matched by group and kind, whatever the version, and looked for in the child's namespace unless they are
-    cluster-scoped (controller-runtime's `EnqueueRequestForOwner` with `OnlyControllerOwner`).
-    """
-
-    def keys(entry: Entry) -> list[Key]:
-        return [
-            Key(entry.namespace if owner_namespaced else "", reference.name)
-            for reference in owners_of(entry.data)
-            if reference.controller
-            and reference.kind == owner.kind
-            and reference.api_version.rpartition("/")[0] == owner.group
-        ]
-
-    def handle(delta: Delta) -> None:
-        what = "updated" if isinstance(delta, Updated) else "deleted" if isinstance(delta, Deleted) else "added"
-        cause = Cause(f"{what} {kind_name} {delta.entry.name}")
-        found = keys(delta.entry)
-        if isinstance(delta, Updated):
-            found += [key for key in keys(delta.old) if key not in found]
-        for key in found:
-            add(key, cause)
-
-    return handle
+        if isinstance(error, DeadlineExceeded):
+            metrics.timeouts.inc()
+        self.queue.add_rate_limited(key, RETRY, item.priority)

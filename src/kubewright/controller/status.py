@@ -76,6 +76,10 @@ class StatusDraft:
         self._change = merge_diff(orjson.loads(self._before), orjson.loads(_encoded_status(self._obj))) or {}
         return bool(self._change)
 
+    def is_in(self, written: Object) -> bool:
+        """Whether the answer to the patch has the status that we said, and nothing that anybody has added."""
+        return _encoded_status(written) == _encoded_status(self._obj)
+
     def patch(self, onto: Object) -> dict[str, Any]:
         """The merge patch that makes our changes to `onto`: the object, or a state of it that is newer than ours.
 

@@ -24,8 +24,8 @@ from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
 from kubewright.controller.describe import BoundController
 from kubewright.controller.reconciler import Reconciler
-from kubewright.controller.runner import Cause, ControllerRunner
-from kubewright.model import Object, info_of
+from kubewright.controller.runner import ControllerRunner
+from kubewright.model import Object
 
 from .election.candidacy import Candidacy
 from .election.elector import Term
@@ -38,7 +38,6 @@ from .telemetry import Telemetry
 __all__ = ["Manager"]
 
 _ELECTION_SECONDS = 20.0  # beyond its lease, for a leader to be thought stuck; as Kubernetes' own components
-_ELECTED_AGAIN = Cause("elected again")
 _TOGETHER_SECONDS = 1.0  # after the first refusal, to hear of the others: they were asked for at the same time
 
 
@@ -108,7 +107,7 @@ class Manager:
             writer = self.telemetry.counting(candidacy.fenced(writer))
         self._runners = [
             ControllerRunner(
-                bound.spec,
+                bound,
                 Reconciler(
                     bound,
                     client=writer,
@@ -118,6 +117,8 @@ class Manager:
                     events=self.telemetry.events,
                 ),
                 logger=self._logger.getChild(bound.spec.name),
+                running=self._informers.running,
+                client=writer,
                 metrics=self.telemetry.of_controller(bound.spec),
             )
             for bound in controllers
@@ -199,8 +200,7 @@ class Manager:
         """Start and sync all sources; False when stopped meanwhile."""
         kinds: dict[type[Object], None] = {}
         for runner in self._runners:
-            for kind in (runner.spec.kind, *runner.spec.owns):
-                kinds[kind] = None
+            kinds.update(dict.fromkeys(runner.kinds))
         return await self._sync(kinds)
 
     async def _attach(self) -> None:
@@ -211,15 +211,11 @@ class Manager:
         """
         if not self._is_attached:
             for runner in self._runners:
-                runner.watch_primary(await self._informers.synced(runner.spec.kind))
-                for owned in runner.spec.owns:
-                    runner.watch_owned(info_of(owned).kind, await self._informers.synced(owned))
+                await runner.attach(self._informers.synced)
             self._is_attached = True
             return
         for runner in self._runners:
-            informer = await self._informers.synced(runner.spec.kind)
-            for entry in informer.store:
-                runner.queue.add(entry.key, _ELECTED_AGAIN)
+            runner.elected_again(await self._informers.synced(runner.spec.kind))
 
     async def _sync(self, kinds: Iterable[type[Object]]) -> bool:
         stopping = asyncio.create_task(self._stopping.wait())
