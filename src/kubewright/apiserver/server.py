@@ -16,7 +16,15 @@ from weakref import WeakSet
 import orjson
 
 from .catalog import Catalog, ResourceType, Subresource
-from .errors import StatusError, internal, method_not_allowed, method_not_supported, not_found, path_not_found
+from .errors import (
+    StatusError,
+    internal,
+    method_not_allowed,
+    method_not_supported,
+    not_found,
+    path_not_found,
+    too_many_requests,
+)
 from .negotiation import Transform, negotiate
 from .options import boolean
 from .registry.backend import Admission, Backend, FieldManager
@@ -111,6 +119,7 @@ class ApiServer:
                 backend.now = now
         self.backend = backend
         self.hub = Hub(backend.store)
+        backend.catalog_listeners.append(self._retire)
         self.documents, self.filters = documents, filters
         self.transforms: Mapping[str, Transform] = transforms or {}
         self._streams: WeakSet[Watching] = WeakSet()
@@ -127,7 +136,7 @@ class ApiServer:
 
     @catalog.setter
     def catalog(self, catalog: Catalog) -> None:
-        self.backend.catalog = catalog
+        self.backend.serve(catalog)
 
     async def handle(self, request: Request) -> Answer:
         """Answer a request."""
@@ -151,6 +160,15 @@ class ApiServer:
             stream.close()
 
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _retire(self, old: Catalog, new: Catalog) -> None:
+        """Watches of what is served no more, or otherwise, end: clients come back and see what there is now."""
+        left = {id(each) for each in new.types}
+        gone = {id(each) for each in old.types if id(each) not in left}
+        if gone:
+            for stream in list(self._streams):
+                if id(stream.kind) in gone:
+                    stream.end()
 
     def _chained(self) -> Next:
         handler: Next = self._dispatch
@@ -181,6 +199,8 @@ class ApiServer:
         if kind.warning:
             call.warn(kind.warning)
         call.representation = self._representation(call)
+        if kind.unready and verb in _ACROSS_NAMESPACES:
+            raise too_many_requests(kind.unready)
         if verb == "watch" and part is None:
             stream = watch(call, self.hub)
             assert isinstance(stream.chunks, Watching)

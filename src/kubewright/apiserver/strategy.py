@@ -158,6 +158,19 @@ class Strategy(Protocol):
     def grace(self, obj: dict[str, Any], requested_seconds: int | None, context: Context) -> Grace:
         """How an object is deleted that is not being deleted yet."""
 
+    def begin_delete(self, obj: dict[str, Any], context: Context) -> dict[str, Any] | None:
+        """What is stored instead of removing the object: a kind that goes by steps of its own (a namespace, a CRD).
+
+        Gives another object (a changed copy), the object itself where nothing is to be done (it is going already), or
+        None: it is deleted as all others are.
+        """
+
+    def keeps(self, new: dict[str, Any], old: dict[str, Any]) -> bool:
+        """Whether something besides finalizers keeps an object that is being deleted (`spec.finalizers` of one)."""
+
+    def create_problem(self, context: Context) -> str:
+        """Why nothing is created now, empty if it is: the definition of the kind is going away (403)."""
+
     def fields(self, obj: dict[str, Any]) -> Mapping[str, str]:
         """The values of `field_labels`, as text; absent ones may be left out."""
 
@@ -227,6 +240,15 @@ class GenericStrategy:
 
     def grace(self, obj: dict[str, Any], requested_seconds: int | None, context: Context) -> Grace:
         return _AT_ONCE
+
+    def begin_delete(self, obj: dict[str, Any], context: Context) -> dict[str, Any] | None:
+        return None
+
+    def keeps(self, new: dict[str, Any], old: dict[str, Any]) -> bool:
+        return False
+
+    def create_problem(self, context: Context) -> str:
+        return ""
 
     def fields(self, obj: dict[str, Any]) -> Mapping[str, str]:
         return {}

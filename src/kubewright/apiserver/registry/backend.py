@@ -109,10 +109,17 @@ class Backend:
     max_object_bytes: int = 1536 * 1024
     storage_prefix: str = "/registry"
     protobuf: Callable[[bytes], dict[str, Any]] | None = None
+    catalog_listeners: list[Callable[[Catalog, Catalog], None]] = field(default_factory=list)
     random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)  # noqa: S311 - names, not secrets
+
+    def serve(self, catalog: Catalog) -> None:
+        """Serve something else from now on; who listens is told of the old catalog and the new one."""
+        old, self.catalog = self.catalog, catalog
+        for listener in self.catalog_listeners:
+            listener(old, catalog)
 
     def new_uid(self) -> str:
         """A uid, version 4 in form."""

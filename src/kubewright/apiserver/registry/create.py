@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from kubewright.schema.structural.values import copied
 
-from ..errors import StatusError, already_exists, generate_name_conflict, invalid, unexplained
+from ..errors import StatusError, already_exists, forbidden, generate_name_conflict, invalid, unexplained
 from ..options import WriteOptions, write_options
 from ..request import Response
 from ..store import Entry, Exists
@@ -26,7 +26,7 @@ from .call import Call
 from .decoding import decode_object
 from .lifecycle import check_namespace
 from .metadata import dedupe_owners, ensure_namespace, fill_system_fields, generic_errors, meta_of, wipe_system_fields
-from .storing import as_written, check_object_size, to_storage
+from .storing import as_kept, as_written, check_object_size, to_storage
 
 __all__ = ["create", "create_object"]
 
@@ -58,6 +58,8 @@ async def create_object(call: Call, obj: dict[str, Any], options: WriteOptions, 
     if not is_tracked:
         track(call, None, obj, options)
     check_namespace(call, meta, "CREATE")
+    if problem := call.strategy.create_problem(call.context(meta.get("name", ""))):
+        raise forbidden(call.kind, meta.get("name", ""), problem)
     if call.backend.admission is not None:
         attributes = call.attributes(_CREATE, meta.get("name", ""), obj, None, _given(options), options.is_dry_run)
         await call.backend.admission.admit(attributes)
@@ -90,6 +92,7 @@ async def _create(call: Call, obj: dict[str, Any], options: WriteOptions) -> Ent
         raise _taken(call, existing, meta)
     if options.is_dry_run:
         return Entry(key, obj, 0)
+    obj = as_kept(call, obj)
     made = await to_storage(call, obj)
     check_object_size(call, made)
     try:

@@ -138,6 +138,10 @@ async def _delete(
     call: Call, name: str, stored: Entry, served: Entry, options: DeleteOptions
 ) -> tuple[Entry | dict[str, Any], bool]:
     backend = call.backend
+    context = call.context(name, is_dry_run=options.is_dry_run, options=options.given)
+    begun = call.kind.strategy.begin_delete(served.object, context)
+    if begun is not None:
+        return await _step(call, name, stored, served, begun, options), False
     new, is_graceful, is_pending = _marked(call, served.object, options)
     if is_pending:
         return _result(call, served), False
@@ -148,11 +152,7 @@ async def _delete(
         meta["finalizers"] = finalizers
     else:
         meta.pop("finalizers", None)
-    if backend.admission is not None:
-        given = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **(options.given or {})}
-        attributes = call.attributes("DELETE", name, None, served.object, given, options.is_dry_run)
-        await backend.admission.admit(attributes)
-        await backend.admission.validate(attributes)
+    await _ask_admission(call, name, served, options)
     if finalizers and not is_graceful:
         _mark_as_deleting(meta, backend.now())
     grace = meta.get("deletionGracePeriodSeconds")
@@ -169,6 +169,28 @@ async def _delete(
     if options.is_dry_run:
         return Entry(stored.key, new, stored.revision), False
     return await commit_change(call, stored.key, new, stored), False
+
+
+async def _step(
+    call: Call, name: str, stored: Entry, served: Entry, new: dict[str, Any], options: DeleteOptions
+) -> Entry:
+    """The first step of a kind that goes by steps of its own."""
+    await _ask_admission(call, name, served, options)
+    if new is served.object:
+        return served
+    if options.is_dry_run:
+        return Entry(stored.key, new, stored.revision)
+    return await commit_change(call, stored.key, new, stored)
+
+
+async def _ask_admission(call: Call, name: str, served: Entry, options: DeleteOptions) -> None:
+    admission = call.backend.admission
+    if admission is None:
+        return
+    given = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **(options.given or {})}
+    attributes = call.attributes("DELETE", name, None, served.object, given, options.is_dry_run)
+    await admission.admit(attributes)
+    await admission.validate(attributes)
 
 
 def _removed(call: Call, stored: Entry) -> Entry:

@@ -7,10 +7,13 @@ can only be faster where something was awaited (admission, a conversion webhook)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from kubewright.schema.structural.values import same
+import orjson
+
+from kubewright.schema.structural.values import as_stored, same
 
 from ..errors import StatusError, conflict, not_found, request_timeout
 from ..store import Entry, Missing, Moved
@@ -20,6 +23,8 @@ from .served import as_served, remember
 __all__ = ["Gone", "Unchanged", "commit_change", "guaranteed", "to_storage"]
 
 _MOST_TRIES: Final = 1_000
+_WHOLE: Final = re.compile(rb"[0-9]\.0[,}\]]|[0-9]e[+-]?[0-9]")
+"""A number that has a fraction of zero, or an exponent."""
 
 
 class Unchanged(Exception):
@@ -69,7 +74,7 @@ async def guaranteed(
         if check is not None:
             check(stored)
         served = await as_served(call.kind, stored)
-        new = await step(stored, served, attempt == 0)
+        new = as_kept(call, await step(stored, served, attempt == 0))
         if is_same_object(new, served.object):
             return served
         if is_dry_run:
@@ -81,6 +86,11 @@ async def guaranteed(
         except Missing:
             raise not_found(call.kind, name) from None
     raise request_timeout("the object is changed by others faster than it can be written")
+
+
+def as_kept(call: Call, obj: dict[str, Any]) -> dict[str, Any]:
+    """An object after its way through JSON, where whole numbers are integers; typed kinds have done that on reading."""
+    return as_stored(obj) if call.kind.is_custom and _WHOLE.search(orjson.dumps(obj)) else obj
 
 
 def is_same_object(new: dict[str, Any], old: dict[str, Any]) -> bool:

@@ -86,7 +86,7 @@ async def change(
     async def step(stored: Entry, served: Entry, is_first: bool) -> dict[str, Any]:
         new = await make(served, is_first)
         new = await _checked(call, name, new, served, options, kind)
-        if _is_finished(new, stored.object):
+        if _is_finished(new, stored.object) and not call.kind.strategy.keeps(new, served.object):
             raise Gone(new)
         return new
 

@@ -23,6 +23,7 @@ import orjson
 
 from kubewright.schema.structural.fielderrors import invalid
 
+from ..catalog import ResourceType
 from ..errors import StatusError, expired, invalid_of, method_not_supported, too_large_resource_version
 from ..options import ListOptions, list_options, revision
 from ..request import JSON, Stream
@@ -141,6 +142,17 @@ class Watching(AsyncIterator[bytes]):
                 return b"".join(frames)
         raise StopAsyncIteration
 
+    @property
+    def kind(self) -> ResourceType:
+        """What is watched."""
+        return self._kind
+
+    def end(self) -> None:
+        """Let it end by itself, as soon as what has happened until now is told."""
+        self._deadline = self._loop.time()
+        if self._waiter is not None:
+            _wake(self._waiter)
+
     def close(self) -> None:
         """End it. May be called again, and while somebody waits for the next frame."""
         self._closed = True
@@ -220,6 +232,9 @@ class Watching(AsyncIterator[bytes]):
     async def _sleep(self) -> list[bytes]:
         """Wait for a change in scope, for the time of a bookmark, or for the end."""
         cursor, loop = self._cursor, self._loop
+        if loop.time() >= self._deadline:
+            self._closed = True
+            return []
         waiter = self._waiter = cursor.hub.wait(cursor.resource, cursor.scope)
         timer = loop.call_at(min(self._deadline, self._bookmark_at), _wake, waiter)
         try:
@@ -235,11 +250,10 @@ class Watching(AsyncIterator[bytes]):
         if number >= 0:
             cursor.woken(number)
             return []
+        # Nothing of interest has happened, or it would have woken us: what is in the log is not for this scope.
+        cursor.woken(cursor.hub.store.collection(cursor.resource).end)
         now = loop.time()
-        if now >= self._deadline:
-            self._closed = True
-            return []
-        if now >= self._bookmark_at:
+        if self._bookmark_at <= now < self._deadline:
             self._bookmark_at = self._next_bookmark(now)
             return [self._bookmark(cursor.hub.store.revision)]
         return []

@@ -1,0 +1,77 @@
+"""The scale subresource of a custom resource: a view of three paths of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from kubewright.schema.structural.fielderrors import invalid as invalid_field
+
+from ..errors import StatusError, invalid_of
+
+__all__ = ["CustomScale"]
+
+_SHOWN: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+class CustomScale:
+    """Scale of autoscaling/v1, by the paths of the definition."""
+
+    def __init__(self, group: str, plural: str, paths: Mapping[str, Any]) -> None:
+        self._group, self._plural = group, plural
+        self._spec = _steps(paths.get("specReplicasPath"))
+        self._status = _steps(paths.get("statusReplicasPath"))
+        self._selector = _steps(paths.get("labelSelectorPath"))
+
+    def read(self, obj: dict[str, Any]) -> dict[str, Any]:
+        meta = obj["metadata"]
+        replicas = _at(obj, self._spec)
+        if replicas is None:
+            raise self._missing(meta["name"])
+        status: dict[str, Any] = {"replicas": _at(obj, self._status) or 0}
+        selector = _at(obj, self._selector) if self._selector else None
+        if selector:
+            status["selector"] = selector
+        return {
+            "kind": "Scale",
+            "apiVersion": "autoscaling/v1",
+            "metadata": {name: meta[name] for name in _SHOWN if name in meta},
+            "spec": {"replicas": replicas} if replicas else {},
+            "status": status,
+        }
+
+    def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
+        replicas = (view.get("spec") or {}).get("replicas") or 0
+        name = str(obj["metadata"].get("name", ""))
+        if not isinstance(replicas, int) or isinstance(replicas, bool):
+            said = "json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32"
+            raise StatusError(400, "BadRequest", f'Scale in version "v1" cannot be handled as a Scale: {said}')
+        if replicas < 0:
+            errors = [invalid_field("spec.replicas", replicas, "must be greater than or equal to 0")]
+            raise invalid_of("Scale.autoscaling", "autoscaling", "Scale", name, errors)
+        here = obj
+        for step in self._spec[:-1]:
+            below = here.get(step)
+            if not isinstance(below, dict):
+                below = here[step] = {}
+            here = below
+        here[self._spec[-1]] = replicas
+        return obj
+
+    def _missing(self, name: str) -> StatusError:
+        path = "." + ".".join(self._spec)
+        said = f"the spec replicas field {path!r} does not exist".replace("'", '"')
+        return StatusError(500, "InternalError", f"Internal error occurred: {said}", {"causes": [{"message": said}]})
+
+
+def _steps(path: Any) -> tuple[str, ...]:
+    return tuple(str(path).removeprefix(".").split(".")) if path else ()
+
+
+def _at(obj: dict[str, Any], steps: tuple[str, ...]) -> Any:
+    value: Any = obj
+    for step in steps:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(step)
+    return value
