@@ -100,7 +100,8 @@ def api_server(binaries: Binaries, layout: Layout, *, controllers: bool, extra: 
             f"--tls-cert-file={pki / 'apiserver.crt'}",
             f"--tls-private-key-file={pki / 'apiserver.key'}",
             f"--client-ca-file={pki / 'client-ca.crt'}",
-            "--service-cluster-ip-range=10.0.0.0/24",
+            # 65,000 Services, not envtest's 254: a test may well make more than that.
+            "--service-cluster-ip-range=10.0.0.0/16",
             "--allow-privileged=true",
             "--authorization-mode=RBAC",
             # Not the URL, as envtest has it: the port changes from start to start, and tokens of kept data shall live.

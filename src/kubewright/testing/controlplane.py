@@ -226,9 +226,20 @@ class ControlPlane:
         Every watch is cut by that; with grace the server closes them itself, without they just break. Raises
         StartFailed.
         """
+        self.stop_api_server(grace_seconds=grace_seconds)
+        self.start_api_server()
+
+    def stop_api_server(self, *, grace_seconds: float = 0.0) -> None:
+        """End the API server; etcd and the others stay. Nothing listens on its port until `start_api_server`."""
+        self.supervised.stop(programs.API_SERVER, grace_seconds)
+
+    def start_api_server(self) -> None:
+        """Start the API server that was stopped, on the same port and data, and wait until it is ready.
+
+        Raises StartFailed.
+        """
         assert self._binaries is not None
         assert self._layout is not None
-        self.supervised.stop(programs.API_SERVER, grace_seconds)
         self._start_api_server(self.supervised, self._binaries, self._layout)
         with contextlib.closing(self.access.rest()) as rest:
             self._await_api_server(rest, time.monotonic() + self._timeout)
