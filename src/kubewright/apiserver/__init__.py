@@ -16,8 +16,10 @@ __all__ = [
     "Stream",
     "Subresource",
     "User",
+    "new_server",
 ]
 
+from .assembly import new_server
 from .catalog import Catalog, ResourceType, Storage, Subresource
 from .errors import StatusError
 from .request import ADMIN, Request, Response, Stream, User

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import WeakSet
 
 import orjson
@@ -43,7 +43,7 @@ from .routes import Route, route
 from .store import Store
 from .watch import Hub
 
-__all__ = ["Answer", "ApiServer", "Document", "Filter", "Next"]
+__all__ = ["Answer", "ApiServer", "Document", "Filter", "Next", "Part"]
 
 _log = logging.getLogger("kubewright.apiserver")
 
@@ -71,6 +71,16 @@ _VIEW: Final[Mapping[str, Verb]] = {"get": get_view, "update": update_view, "pat
 _TO_COLLECTIONS: Final = frozenset({"list", "watch", "create", "deletecollection"})
 _ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
 _NO_SUCH_PAGE: Final = b"404 page not found\n"
+
+
+class Part(Protocol):
+    """Something that lives beside a server and follows its store: a controller."""
+
+    def fork(self, backend: Backend) -> Part:
+        """The same part for a fork of its server."""
+
+    def close(self) -> None:
+        """Let go of everything that waits."""
 
 
 class ApiServer:
@@ -123,6 +133,7 @@ class ApiServer:
         self.documents, self.filters = documents, filters
         self.transforms: Mapping[str, Transform] = transforms or {}
         self._streams: WeakSet[Watching] = WeakSet()
+        self._parts: list[Part] = []
         self._chain = self._chained()
 
     @property
@@ -138,6 +149,10 @@ class ApiServer:
     def catalog(self, catalog: Catalog) -> None:
         self.backend.serve(catalog)
 
+    def add(self, part: Part) -> None:
+        """Let a part live and end with the server."""
+        self._parts.append(part)
+
     async def handle(self, request: Request) -> Answer:
         """Answer a request."""
         try:
@@ -152,10 +167,14 @@ class ApiServer:
         """A server that goes on from here by itself: neither sees what is written to the other. Streams stay."""
         made = ApiServer(backend=self.backend.fork(), documents=self.documents, filters=self.filters)
         made.transforms = self.transforms
+        for part in self._parts:
+            made.add(part.fork(made.backend))
         return made
 
     def close(self) -> None:
         """End all streams. May be called again."""
+        for part in self._parts:
+            part.close()
         for stream in list(self._streams):
             stream.close()
 

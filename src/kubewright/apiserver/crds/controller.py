@@ -32,6 +32,9 @@ from .types import crd_types
 
 __all__ = ["CrdController"]
 
+_Served = tuple[tuple[Any, ...], list[ResourceType]]
+"""What a definition's types were made from, and the types."""
+
 DEFINITIONS: Final = resource_key(GROUP, "customresourcedefinitions")
 _SETTING_UP: Final = "storage is (re)initializing"
 
@@ -52,19 +55,36 @@ class CrdController:
         webhook: ConversionWebhook | None = None,
         established_seconds: float = 0.0,
         setup_seconds: float = 0.0,
+        served: dict[str, _Served] | None = None,
     ) -> None:
         self._backend, self._webhook = backend, webhook
         self._established_seconds, self._setup_seconds = established_seconds, setup_seconds
-        self._served: dict[str, tuple[tuple[Any, ...], list[ResourceType]]] = {}
+        self._served: dict[str, _Served] = {}
         self._due: deque[str] = deque()
         self._is_running = False
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._setting_up: dict[str, asyncio.TimerHandle] = {}
         self._terminating: dict[str, str] = {}
         backend.store.listeners.append(self._changed)
-        for key in backend.store.collection(DEFINITIONS).keys:
-            self._due.append(key)
-        self._run()
+        if served is None:
+            self._due.extend(backend.store.collection(DEFINITIONS).keys)
+            self._run()
+        else:
+            self._served |= served
+
+    def fork(self, backend: Backend) -> CrdController:
+        """The same for a fork of the server. Types are shared: they are compiled once."""
+        made = CrdController(
+            backend,
+            webhook=self._webhook,
+            established_seconds=self._established_seconds,
+            setup_seconds=self._setup_seconds,
+            served=self._served,
+        )
+        made._terminating |= self._terminating
+        for name in self._waiting:
+            made._wait(name)
+        return made
 
     def close(self) -> None:
         """Let go of all timers."""

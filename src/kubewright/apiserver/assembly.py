@@ -1,0 +1,79 @@
+"""A whole server: the built-in kinds, live CRDs, and what is in every cluster from its first moment.
+
+`new_server()` puts the parts together. Which parts there are is decided here and nowhere else; `ApiServer` knows none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from .builtin import builtin_catalog
+from .catalog import Catalog
+from .crds.controller import CrdController
+from .crds.conversion import ConversionWebhook
+from .crds.definition import GROUP, definition_type
+from .registry.backend import Backend
+from .registry.call import resource_key
+from .server import ApiServer
+from .store import Store
+
+__all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
+
+SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+_NAMESPACES: Final = resource_key("", "namespaces")
+
+
+@lru_cache(maxsize=1)
+def base_catalog() -> Catalog:
+    """The built-in resource types, definitions of custom ones among them. Immutable, so that all servers share it."""
+    catalog = builtin_catalog()
+    return Catalog(definition_type(each) if each.group == GROUP else each for each in catalog.types)
+
+
+def new_server(
+    *,
+    store: Store | None = None,
+    now: Callable[[], datetime] | None = None,
+    seed: int | None = None,
+    webhook: ConversionWebhook | None = None,
+    established_seconds: float = 0.0,
+    setup_seconds: float = 0.0,
+) -> ApiServer:
+    """A server with the kinds, namespaces and behaviour of a new cluster.
+
+    Args:
+        store: what is in it already (of an earlier run); empty by default.
+        now: the clock.
+        seed: makes uids and generated names the same in every run.
+        webhook: calls the webhooks of custom resources that convert by one.
+        established_seconds, setup_seconds: see `CrdController`.
+    """
+    backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
+    if now is not None:
+        backend.now = now
+    server = ApiServer(backend=backend)
+    for name in SYSTEM_NAMESPACES:
+        if backend.store.get(_NAMESPACES, name) is None:
+            backend.store.create(_NAMESPACES, name, _namespace(name, backend))
+    server.add(
+        CrdController(backend, webhook=webhook, established_seconds=established_seconds, setup_seconds=setup_seconds)
+    )
+    return server
+
+
+def _namespace(name: str, backend: Backend) -> dict[str, Any]:
+    return {
+        "kind": "Namespace",
+        "apiVersion": "v1",
+        "metadata": {
+            "name": name,
+            "uid": backend.new_uid(),
+            "creationTimestamp": backend.timestamp(),
+            "labels": {"kubernetes.io/metadata.name": name},
+        },
+        "spec": {"finalizers": ["kubernetes"]},
+        "status": {"phase": "Active"},
+    }
