@@ -34,9 +34,10 @@ _ASSERTIONS: Final = {
 
 
 #: By danger (see `re2_linear`): the longest text that `re` matches in no noticeable time.
-_TRUSTED: Final = (sys.maxsize, 250, 8)
+_TRUSTED: Final = (sys.maxsize, 250, -1)
 _WORST: Final = 2
-#: Of all characters classes together: a thousand `\pL` would keep `re` busy for seconds.
+_NONE: Final = re.compile(r"(?!)")
+#: Of all character classes together: a thousand `\pL` would keep `re` busy for seconds.
 MAX_RANGES: Final = 20_000
 
 
@@ -55,12 +56,12 @@ class Regex:
         self._tree = tree
         level = danger(tree)
         self.groups, ranges = _count_parts(tree)
-        is_for_re = ranges <= MAX_RANGES
+        is_for_re = level < _WORST and ranges <= MAX_RANGES
         #: What needs an automaton and is too large for one is refused here, before any text.
-        self._automaton = Automaton(tree) if level == _WORST or not is_for_re else None
+        self._automaton = None if is_for_re else Automaton(tree)
         #: The longest text that `re` is trusted with.
         self._longest = _TRUSTED[level] if is_for_re else -1
-        self._re = re.compile(_write(tree) if is_for_re else "")
+        self._re = re.compile(_write(tree)) if is_for_re else _NONE
 
     def _linear(self, text: str) -> Automaton | None:
         """What to match a text with instead of `re`, if it is not to be trusted with that."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Repeat
 
-__all__ = ["Automaton", "TooLarge", "TooLong", "Work", "danger"]
+__all__ = ["Automaton", "TooLarge", "TooLong", "Work", "danger", "is_nullable"]
 
 MAX_INSTRUCTIONS: Final = 200_000
 MAX_REMEMBERED: Final = 20_000
@@ -48,10 +48,10 @@ class Work:
             raise TooLong
 
 
-def danger(node: Node) -> int:
-    """0: `re` is linear. 1: quadratic or so, for long texts only. 2: exponential for short ones."""
+def danger(root: Node) -> int:
+    """0: `re` is linear. 1: quadratic or so, for long texts only. 2: exponential, or another match than Go's."""
     loops = 0
-    todo = [(node, False)]
+    todo = [(root, False)]
     is_long = False
     while todo:
         each, in_loop = todo.pop()
@@ -59,11 +59,14 @@ def danger(node: Node) -> int:
             case Repeat():
                 # Linear, but each place of the text is tried for so long.
                 is_long = is_long or each.low > _LONG
+                again = each.high is None or each.high > 1
+                if again and is_nullable(each.item):
+                    return 2
                 if each.low != each.high:
                     loops += 1
                     if in_loop:
                         return 2
-                todo.append((each.item, in_loop or each.high is None or each.high > 1))
+                todo.append((each.item, in_loop or again))
             case Group():
                 todo.append((each.item, in_loop))
             case Choice():
@@ -73,6 +76,29 @@ def danger(node: Node) -> int:
             case Concat():
                 todo += [(item, in_loop) for item in each.items]
     return 2 if loops > 2 else max(min(loops, 1), is_long)
+
+
+def is_nullable(node: Node) -> bool:
+    """Whether the empty text may match."""
+    match node:
+        case Chars():
+            return False
+        case Assertion():
+            return True
+        case Repeat():
+            return node.low == 0 or is_nullable(node.item)
+        case Group():
+            return is_nullable(node.item)
+        case Concat():
+            return all(map(is_nullable, node.items))
+        case Choice():
+            return any(map(is_nullable, node.items))
+
+
+def _is_same_loop(outer: Repeat, inner: Repeat) -> bool:
+    """`(?:x*)*`, `(?:x+)+` and `(?:x?)?`, which are one loop."""
+    bounds = (outer.low, outer.high)
+    return bounds in ((0, None), (1, None), (0, 1)) and (inner.low, inner.high, inner.greedy) == (*bounds, outer.greedy)
 
 
 class Automaton:
@@ -117,19 +143,40 @@ class Automaton:
                 return self._repeat(node, then)
 
     def _repeat(self, node: Repeat, then: int) -> int:
+        item = node.item
+        if node.high == 0:
+            return then
+        while isinstance(item, Repeat) and _is_same_loop(node, item):
+            item = item.item
         if node.high is None:
-            loop = self._emit("split", then, then)
-            inside = self._compile(node.item, loop)
-            self._code[loop] = ("split", then, inside) if node.greedy else ("split", inside, then)
-            after = loop
+            after = self._plus(item, then, node.greedy) if node.low else self._star(item, then, node.greedy)
+            copies = node.low - 1
         else:
             after = then
             for _ in range(node.high - node.low):
-                inside = self._compile(node.item, after)
-                after = self._emit("split", then, inside) if node.greedy else self._emit("split", inside, then)
-        for _ in range(node.low):
-            after = self._compile(node.item, after)
+                after = self._either(self._compile(item, after), then, node.greedy)
+            copies = node.low
+        for _ in range(copies):
+            after = self._compile(item, after)
         return after
+
+    def _either(self, inside: int, outside: int, greedy: bool) -> int:
+        return self._emit("split", outside, inside) if greedy else self._emit("split", inside, outside)
+
+    def _plus(self, item: Node, then: int, greedy: bool) -> int:
+        loop = self._emit("split", then, then)
+        inside = self._compile(item, loop)
+        self._code[loop] = ("split", then, inside) if greedy else ("split", inside, then)
+        return inside
+
+    def _star(self, item: Node, then: int, greedy: bool) -> int:
+        if is_nullable(item):
+            # (x+)? and not x*: of equal matches, the one that Go prefers.
+            return self._either(self._plus(item, then, greedy), then, greedy)
+        loop = self._emit("split", then, then)
+        inside = self._compile(item, loop)
+        self._code[loop] = ("split", then, inside) if greedy else ("split", inside, then)
+        return loop
 
     # -- whether ------------------------------------------------------------------------------------------------------
 

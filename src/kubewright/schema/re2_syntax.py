@@ -27,30 +27,10 @@ from .re2_tree import (
     check_size,
     within,
 )
-from .re2_unicode import MAX_RUNE, Ranges, fold_ranges, merge, named_ranges, negate
+from .re2_unicode import MAX_RUNE, PERL, POSIX, Ranges, fold_ranges, merge, named_ranges, negate
 
 __all__ = ["parse"]
 
-DIGIT: Final[Ranges] = ((0x30, 0x39),)
-SPACE: Final[Ranges] = ((0x9, 0xA), (0xC, 0xD), (0x20, 0x20))
-WORD: Final[Ranges] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
-PERL: Final = {"d": DIGIT, "s": SPACE, "w": WORD}
-POSIX: Final[dict[str, Ranges]] = {
-    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
-    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
-    "ascii": ((0, 0x7F),),
-    "blank": ((0x9, 0x9), (0x20, 0x20)),
-    "cntrl": ((0, 0x1F), (0x7F, 0x7F)),
-    "digit": DIGIT,
-    "graph": ((0x21, 0x7E),),
-    "lower": ((0x61, 0x7A),),
-    "print": ((0x20, 0x7E),),
-    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
-    "space": ((0x9, 0xD), (0x20, 0x20)),
-    "upper": ((0x41, 0x5A),),
-    "word": WORD,
-    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
-}
 CONTROLS: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 
@@ -319,14 +299,7 @@ class _Parser:
                 return int(text[start + 1 : at], 8)
         elif char == "x":
             if text.startswith("{", at):
-                end = at + 1
-                while end < len(text) and _is_hex(text[end]):
-                    end += 1
-                digits = text[at + 1 : end].lstrip("0") or text[at + 1 : end][:1]
-                if digits and text.startswith("}", end) and len(digits) <= 6 and int(digits, 16) <= MAX_RUNE:
-                    self.at = end + 1
-                    return int(digits, 16)
-                self.fail("invalid escape sequence", start, end + 1)
+                return self.braced_rune(start, at + 1)
             at += 2
             if at <= len(text) and all(map(_is_hex, text[at - 2 : at])):
                 self.at = at
@@ -335,6 +308,22 @@ class _Parser:
             self.at = at
             return ord(char)
         raise Re2Error("invalid escape sequence", text[start:at])
+
+    def braced_rune(self, start: int, at: int) -> int:
+        """The rune of `\\x{...}`, read digit by digit: an error shows what was read so far."""
+        rune = digits = 0
+        while True:
+            char = self.text[at : at + 1]
+            at += len(char)
+            if char == "}" and digits:
+                self.at = at
+                return rune
+            if not char or not _is_hex(char):
+                self.fail("invalid escape sequence", start, at)
+            rune = rune * 16 + int(char, 16)
+            if rune > MAX_RUNE:
+                self.fail("invalid escape sequence", start, at)
+            digits += 1
 
     # -- classes ------------------------------------------------------------------------------------------------------
 

@@ -15,10 +15,31 @@ from typing import Final
 
 from .re2_scripts import script_ranges
 
-__all__ = ["MAX_RUNE", "Ranges", "fold_ranges", "merge", "named_ranges", "negate"]
+__all__ = ["MAX_RUNE", "PERL", "POSIX", "WORD", "Ranges", "fold_ranges", "merge", "named_ranges", "negate"]
 
 Ranges = tuple[tuple[int, int], ...]
 MAX_RUNE: Final = sys.maxunicode
+
+DIGIT: Final[Ranges] = ((0x30, 0x39),)
+SPACE: Final[Ranges] = ((0x9, 0xA), (0xC, 0xD), (0x20, 0x20))
+WORD: Final[Ranges] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
+PERL: Final = {"d": DIGIT, "s": SPACE, "w": WORD}
+POSIX: Final[dict[str, Ranges]] = {
+    "alnum": ((0x30, 0x39), (0x41, 0x5A), (0x61, 0x7A)),
+    "alpha": ((0x41, 0x5A), (0x61, 0x7A)),
+    "ascii": ((0, 0x7F),),
+    "blank": ((0x9, 0x9), (0x20, 0x20)),
+    "cntrl": ((0, 0x1F), (0x7F, 0x7F)),
+    "digit": DIGIT,
+    "graph": ((0x21, 0x7E),),
+    "lower": ((0x61, 0x7A),),
+    "print": ((0x20, 0x7E),),
+    "punct": ((0x21, 0x2F), (0x3A, 0x40), (0x5B, 0x60), (0x7B, 0x7E)),
+    "space": ((0x9, 0xD), (0x20, 0x20)),
+    "upper": ((0x41, 0x5A),),
+    "word": WORD,
+    "xdigit": ((0x30, 0x39), (0x41, 0x46), (0x61, 0x66)),
+}
 
 _ALIASES: Final = {
     "letter": "L", "casedletter": "LC", "uppercaseletter": "Lu", "lowercaseletter": "Ll", "titlecaseletter": "Lt",

@@ -59,6 +59,9 @@ def test_an_expression_means_what_it_means_in_go(pattern: str, text: str, found:
         ("(?<!a)", "error parsing regexp: invalid named capture: `(?<!a)`"),
         ("[z-a]", "error parsing regexp: invalid character class range: `z-a`"),
         (r"\Z", "error parsing regexp: invalid escape sequence: `\\Z`"),
+        (r"\x{110000}", r"error parsing regexp: invalid escape sequence: `\x{110000`"),
+        (r"\x{12g}", r"error parsing regexp: invalid escape sequence: `\x{12g`"),
+        (r"\x{}", r"error parsing regexp: invalid escape sequence: `\x{}`"),
         (r"\p{Nope}", "error parsing regexp: invalid character class range: `\\p{Nope}`"),
         ("a\\", "error parsing regexp: trailing backslash at end of expression: ``"),
     ],
@@ -91,6 +94,35 @@ def test_no_expression_takes_exponential_time(pattern: str, text: str) -> None:
     begun = time.process_time()
     assert re2.compile(pattern).search(text) is False
     assert re2.compile(pattern).find(text[-500:]) is None
+    assert time.process_time() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "match"),
+    [
+        (r"(((\s[^a])*)*?){1,}", " \na", ""),
+        (r"((\w)*?){1,}", "aaaa", ""),
+        (r"((\PN)*?)*", "-K-1", ""),
+        (r"((|(\s){2}|(\s|[^a]))){1,}", "aab", ""),
+        (r"((\b|[^a]|\w)){1,}", " \naccc a", " \naccc a"),
+        (r"(((?s:.))*?)+(\w|(ab){100})[a-c]", "aaaaa", "aa"),
+        (r"(([^a]){0,50}?)+(([a-c])*?)*[^a]", "-K1K", "-"),
+        (r"(?:a*)*", "aab", "aa"),
+        (r"(a?b??)*", "abab", "a"),
+        (r"(|a)*", "aa", ""),
+        (r"(|a)+", "aa", ""),
+        (r"(a|b|){3}", "ba", "ba"),
+    ],
+)
+def test_loops_of_what_may_be_empty_take_the_match_that_go_takes(pattern: str, text: str, match: str) -> None:
+    assert re2.compile(pattern).find(text) == match
+
+
+def test_short_texts_are_no_way_around_exponential_time() -> None:
+    pattern = r"(((^)*?){100})*?((\pL){0,50}?)*((((?s:.)){1,}|(^)+|\s.))+?b(\B){0,50}?(ab\d.a|(\PN|^)|\pL)"
+    begun = time.process_time()
+    assert re2.compile(pattern).find("_1K") is None
+    assert not re2.compile("(a|a|a|a|a|a|a|a|a|a)*b").search("a" * 8)
     assert time.process_time() - begun < 5
 
 
