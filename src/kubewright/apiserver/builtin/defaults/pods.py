@@ -129,7 +129,7 @@ def resource_list(resources: Object) -> None:
     """Amounts are whole thousandths."""
     for name, text in resources.items():
         if text.endswith(("n", "u")):
-            nanos = Quantity(text)._nanos
+            nanos = Quantity(text).nanos
             resources[name] = f"{-(-nanos // 10**6)}m" if nanos > 0 else f"{nanos // 10**6}m"
             resources[name] = str(Quantity(resources[name])) if nanos else "0"
 

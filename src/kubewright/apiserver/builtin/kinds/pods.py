@@ -1,0 +1,202 @@
+"""What is done to Pods: quality of service, priority, tolerations, deletion with grace (`registry/core/pod`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kubewright.model.quantity import Quantity
+from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.values import copied, same
+
+from ...errors import StatusError
+from ...strategy import Context, Grace
+from ..validation.pods import pod, pod_update
+from ..validation.texts import Object
+
+__all__ = ["POD"]
+
+_NOT_READY: Final = "node.kubernetes.io/not-ready"
+_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+_TOLERATED_SECONDS: Final = 300
+_BUILT_IN_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+def _forbid(obj: Object, why: str) -> StatusError:
+    name = obj["metadata"].get("name", "")
+    shown = f'pods "{name}"' if name else "pods"
+    return StatusError(403, "Forbidden", f"{shown} is forbidden: {why}", {"name": name, "kind": "pods"})
+
+
+def _admit(obj: Object, context: Context) -> None:
+    """What the admission plugins do that every server runs: Priority, DefaultTolerationSeconds."""
+    _priority(obj, context)
+    spec = obj["spec"]
+    found = spec.get("tolerations", [])
+    added = [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATED_SECONDS}
+        for key in (_NOT_READY, _UNREACHABLE)
+        if not any(each.get("key", "") in (key, "") and each.get("effect") in ("NoExecute", None) for each in found)
+    ]
+    if added:
+        spec["tolerations"] = [*found, *added]
+
+
+def _priority(obj: Object, context: Context) -> None:
+    spec = obj["spec"]
+    name = spec.get("priorityClassName", "")
+    priority, policy = 0, "PreemptLowerPriority"
+    classes = context.objects("scheduling.k8s.io", "priorityclasses", "")
+    if name:
+        chosen = next((each for each in classes if each["metadata"]["name"] == name), None)
+        if chosen is not None:
+            priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", policy)
+        elif name in _BUILT_IN_PRIORITIES:
+            priority = _BUILT_IN_PRIORITIES[name]
+        else:
+            raise _forbid(obj, f"no PriorityClass with name {name} was found")
+    else:
+        defaults = [each for each in classes if each.get("globalDefault")]
+        if defaults:
+            chosen = min(defaults, key=lambda each: each.get("value", 0))
+            spec["priorityClassName"] = chosen["metadata"]["name"]
+            priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", policy)
+    given = spec.get("priority")
+    if given is not None and given != priority:
+        said = f"the integer value of priority ({given}) must not be provided in pod spec; "
+        said += f"priority admission controller computed {priority} from the given PriorityClass name"
+        raise _forbid(obj, said)
+    wanted = spec.get("preemptionPolicy")
+    if wanted is not None and wanted != policy:
+        said = f"the string value of PreemptionPolicy ({wanted}) must not be provided in pod spec; "
+        said += f"priority admission controller computed {policy} from the given PriorityClass name"
+        raise _forbid(obj, said)
+    spec["priority"], spec["preemptionPolicy"] = priority, policy
+
+
+def _prepare_create(obj: Object, context: Context) -> None:
+    status: Object = {"phase": "Pending"}
+    if obj["spec"].get("schedulingGates"):
+        gated = {
+            "type": "PodScheduled",
+            "status": "False",
+            "lastProbeTime": None,
+            "lastTransitionTime": context.now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates",
+        }
+        status["conditions"] = [gated]
+    status["qosClass"] = _quality(obj["spec"])
+    obj["status"] = status
+
+
+def _quality(spec: Object) -> str:
+    """The quality-of-service class."""
+    if spec.get("resources"):
+        return _quality_of(spec["resources"])
+    found = {_quality_of(each.get("resources") or {}) for each in _all_containers(spec)}
+    if not found:
+        return "BestEffort"
+    return found.pop() if len(found) == 1 else "Burstable"
+
+
+def _all_containers(spec: Object) -> list[Object]:
+    return [*spec.get("initContainers", ()), *(spec.get("containers") or ())]
+
+
+def _quality_of(resources: Object) -> str:
+    requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
+    found = set()
+    for name in ("cpu", "memory"):
+        wanted, most = Quantity(requests.get(name, "0")), Quantity(limits.get(name, "0"))
+        if wanted != most:
+            return "Burstable"
+        found.add("BestEffort" if wanted == 0 else "Guaranteed")
+    return found.pop() if len(found) == 1 else "Burstable"
+
+
+def _prepare_update(new: Object, old: Object, context: Context) -> None:
+    for name in ("priority", "preemptionPolicy"):
+        if name in old["spec"]:
+            new["spec"].setdefault(name, old["spec"][name])
+
+
+def _prepare_status(new: Object, old: Object, context: Context) -> None:
+    meta, before = new["metadata"], old["metadata"]
+    for name in ("ownerReferences", "deletionTimestamp"):
+        meta.pop(name, None)
+        if name in before:
+            meta[name] = before[name]
+    status = new.setdefault("status", {})
+    if not status.get("qosClass") and (quality := (old.get("status") or {}).get("qosClass")):
+        status["qosClass"] = quality
+
+
+def _grace(obj: Object, requested_seconds: int | None, context: Context) -> Grace:
+    """Nobody stops the containers of a Pod that runs nowhere, or no more: it is deleted at once."""
+    spec, phase = obj["spec"], (obj.get("status") or {}).get("phase")
+    seconds = requested_seconds
+    if seconds is None:
+        seconds = spec.get("terminationGracePeriodSeconds", 0)
+    if not spec.get("nodeName") or phase in ("Failed", "Succeeded"):
+        seconds = 0
+    return Grace(max(seconds, 1) if seconds < 0 else seconds)
+
+
+def _validate(obj: Object, context: Context) -> list[FieldError]:
+    return pod(obj)
+
+
+def _validate_update(new: Object, old: Object, context: Context) -> list[FieldError]:
+    return pod_update(new, old)
+
+
+def _of_spec(name: str) -> Callable[[Object], str]:
+    return lambda obj: str(obj["spec"].get(name) or "")
+
+
+def _of_status(name: str) -> Callable[[Object], str]:
+    return lambda obj: str((obj.get("status") or {}).get(name) or "")
+
+
+def _pod_ip(obj: Object) -> str:
+    ips = (obj.get("status") or {}).get("podIPs") or [{}]
+    return str(ips[0].get("ip", ""))
+
+
+def _host_network(obj: Object) -> str:
+    return "true" if obj["spec"].get("hostNetwork") else "false"
+
+
+def pod_resize(new: Object, old: Object, context: Context) -> list[FieldError]:
+    """Errors of a resize: of the containers only their resources may change."""
+    changed = copied(new)
+    for ours, theirs in zip(changed["spec"]["containers"] or (), old["spec"]["containers"], strict=False):
+        ours["resources"] = theirs["resources"]
+    return [] if same(changed["spec"], old["spec"]) else pod_update(changed, old)
+
+
+POD: Final[dict[str, Any]] = {
+    "has_status": True,
+    "counts": "spec",
+    "returns_deleted": True,
+    "admit_create": _admit,
+    "prepare_create": _prepare_create,
+    "prepare_update": _prepare_update,
+    "prepare_status": _prepare_status,
+    "validate": _validate,
+    "validate_update": _validate_update,
+    "grace": _grace,
+    "labels": {
+        "spec.nodeName": _of_spec("nodeName"),
+        "spec.host": _of_spec("nodeName"),
+        "spec.restartPolicy": _of_spec("restartPolicy"),
+        "spec.schedulerName": _of_spec("schedulerName"),
+        "spec.serviceAccountName": _of_spec("serviceAccountName"),
+        "spec.hostNetwork": _host_network,
+        "status.phase": _of_status("phase"),
+        "status.podIP": _pod_ip,
+        "status.podIPs": _pod_ip,
+        "status.nominatedNodeName": _of_status("nominatedNodeName"),
+    },
+}

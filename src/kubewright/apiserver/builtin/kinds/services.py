@@ -1,0 +1,274 @@
+"""How Services get addresses and ports, and what they lose when their type changes.
+
+The network is one family, IPv4. Addresses and node ports are the first free ones above those that a cluster keeps for
+who asks for one (`registry/core/service`): a server of one process has no need of chance, and tests like order.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from typing import Any, Final
+
+from kubewright.schema.structural.fielderrors import FieldError, invalid
+
+from ...errors import internal, invalid_of
+from ...strategy import Context
+from ..validation.services import is_headless, service, service_update
+from ..validation.texts import Object
+
+__all__ = ["NETWORK", "SERVICE"]
+
+NETWORK: Final = ipaddress.ip_network("10.96.0.0/12")
+_KEPT_ADDRESSES: Final = 256
+"""Addresses at the start of the network that are given only to who asks for one."""
+_NODE_PORTS: Final = range(30000, 32768)
+_KEPT_PORTS: Final = 86
+
+
+def _needs_address(spec: Object) -> bool:
+    return spec.get("type") != "ExternalName"
+
+
+def _needs_ports(spec: Object) -> bool:
+    return spec.get("type") in ("NodePort", "LoadBalancer")
+
+
+def _needs_health_port(spec: Object) -> bool:
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _refuse(obj: Object, error: FieldError) -> Exception:
+    return invalid_of("Service", "", "Service", obj["metadata"].get("name", ""), [error])
+
+
+def _others(obj: Object, context: Context) -> Iterator[Object]:
+    meta = obj["metadata"]
+    for each in context.objects("", "services", ""):
+        other = each["metadata"]
+        if (other["name"], other.get("namespace")) != (meta.get("name"), meta.get("namespace")):
+            yield each["spec"]
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
+
+
+def _allocate(obj: Object, context: Context) -> None:
+    """Give a Service what it needs and does not have."""
+    spec = obj["spec"]
+    if _needs_address(spec):
+        _families(obj)
+        if not is_headless(spec):
+            _address(obj, context)
+    if _needs_ports(spec) and spec.get("allocateLoadBalancerNodePorts", True):
+        _ports(obj, context)
+    if _needs_health_port(spec) and not spec.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = _free_port(obj, _used_ports(obj, context))
+
+
+def _families(obj: Object) -> None:
+    spec = obj["spec"]
+    selectorless = is_headless(spec) and not spec.get("selector")
+    policy = spec.setdefault("ipFamilyPolicy", "RequireDualStack" if selectorless else "SingleStack")
+    for place, ip in enumerate(spec.get("clusterIPs", ())):
+        if ":" in ip:
+            where = f"spec.clusterIPs[{place}]"
+            raise _refuse(obj, invalid(where, spec["clusterIPs"], "IPv6 is not configured on this cluster"))
+    if selectorless:
+        spec.setdefault("ipFamilies", ["IPv4"] if policy == "SingleStack" else ["IPv4", "IPv6"])
+        return
+    if policy == "RequireDualStack":
+        said = "this cluster is not configured for dual-stack services"
+        raise _refuse(obj, invalid("spec.ipFamilyPolicy", policy, said))
+    for place, family in enumerate(spec.get("ipFamilies", ())):
+        if family != "IPv4":
+            raise _refuse(obj, invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
+    spec.setdefault("ipFamilies", ["IPv4"])
+
+
+def _address(obj: Object, context: Context) -> None:
+    spec = obj["spec"]
+    found = spec.get("clusterIPs") or []
+    used = {ip for each in _others(obj, context) for ip in each.get("clusterIPs", ())}
+    if not found:
+        ip = _free_address(used)
+        spec["clusterIP"], spec["clusterIPs"] = ip, [ip]
+        return
+    ip = found[0]
+    try:
+        address = ipaddress.ip_address(ip)
+    except ValueError:
+        return  # which validation says in its own words
+    if address not in NETWORK or address in (NETWORK.network_address, NETWORK.broadcast_address):
+        said = f"failed to allocate IP {ip}: the provided IP ({ip}) is not in the valid range. "
+        raise _refuse(obj, invalid("spec.clusterIPs", found, f"{said}The range of valid IPs is {NETWORK}"))
+    if ip in used:
+        said = f"failed to allocate IP {ip}: provided IP is already allocated"
+        raise _refuse(obj, invalid("spec.clusterIPs", found, said))
+
+
+def _free_address(used: set[str]) -> str:
+    first = int(NETWORK.network_address)
+    size = NETWORK.num_addresses
+    for offset in (*range(_KEPT_ADDRESSES, size - 1), *range(1, _KEPT_ADDRESSES)):
+        ip = str(ipaddress.IPv4Address(first + offset))
+        if ip not in used:
+            return ip
+    raise internal("failed to allocate a serviceIP: range is full")
+
+
+# -- node ports -------------------------------------------------------------------------------------------------------
+
+
+def _used_ports(obj: Object, context: Context) -> set[tuple[str, int]]:
+    used: set[tuple[str, int]] = set()
+    for each in (*_others(obj, context), obj["spec"]):
+        for port in each.get("ports") or ():
+            if port.get("nodePort"):
+                used.add((port.get("protocol", "TCP"), port["nodePort"]))
+        if each.get("healthCheckNodePort"):
+            used.add(("TCP", each["healthCheckNodePort"]))
+    return used
+
+
+def _free_port(obj: Object, used: set[tuple[str, int]], protocol: str = "") -> int:
+    taken = {number for kind, number in used if not protocol or kind == protocol}
+    for number in (*_NODE_PORTS[_KEPT_PORTS:], *_NODE_PORTS[:_KEPT_PORTS]):
+        if number not in taken:
+            return number
+    raise internal("failed to allocate a nodePort: range is full")
+
+
+def _ports(obj: Object, context: Context) -> None:
+    used = _used_ports(obj, context)
+    theirs = {
+        (port.get("protocol", "TCP"), port["nodePort"])
+        for each in _others(obj, context)
+        for port in each.get("ports") or ()
+        if port.get("nodePort")
+    }
+    given: dict[int, int] = {}
+    for place, port in enumerate(obj["spec"].get("ports") or ()):
+        number, protocol, where = port.get("nodePort"), port.get("protocol", "TCP"), f"spec.ports[{place}].nodePort"
+        if number:
+            if number not in _NODE_PORTS:
+                said = "provided port is not in the valid range. The range of valid ports is 30000-32767"
+                raise _refuse(obj, invalid(where, number, said))
+            if (protocol, number) in theirs:
+                raise _refuse(obj, invalid(where, number, "provided port is already allocated"))
+            given[port.get("port", 0)] = number
+            continue
+        # One port of two protocols gets one node port, if it can.
+        shared = given.get(port.get("port", 0))
+        if shared is None or (protocol, shared) in used:
+            shared = _free_port(obj, used, "")
+        port["nodePort"] = given[port.get("port", 0)] = shared
+        used.add((protocol, shared))
+
+
+# -- the rules --------------------------------------------------------------------------------------------------------
+
+
+def _prepare_create(obj: Object, context: Context) -> None:
+    spec = obj["spec"]
+    if spec.get("clusterIP") and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+    _allocate(obj, context)
+
+
+def _prepare_update(new: Object, old: Object, context: Context) -> None:
+    _keep_allocated(new["spec"], old["spec"])
+    _in_step(new["spec"], old["spec"])
+    if old["spec"].get("type") == new["spec"].get("type") or _needs_address(new["spec"]):
+        _allocate(new, context)
+    _drop_of_old_type(new, old)
+
+
+def _keep_allocated(new: Object, old: Object) -> None:
+    if _needs_address(old) and _needs_address(new):
+        for name in ("clusterIP", "clusterIPs"):
+            if not new.get(name) and old.get(name):
+                new[name] = old[name]
+        for name in ("ipFamilies", "ipFamilyPolicy"):
+            if not new.get(name) and old.get(name):
+                new[name] = old[name]
+    if _needs_ports(old) and _needs_ports(new):
+        before = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
+        used = {port["nodePort"] for port in new.get("ports") or () if port.get("nodePort")}
+        for port in new.get("ports") or ():
+            known = before.get(port.get("name", ""), 0)
+            if not port.get("nodePort") and known and known not in used:
+                port["nodePort"] = known
+    if _needs_health_port(old) and _needs_health_port(new) and old.get("healthCheckNodePort"):
+        new.setdefault("healthCheckNodePort", old["healthCheckNodePort"])
+
+
+def _in_step(new: Object, old: Object) -> None:
+    """`clusterIPs` follows `clusterIP`, which older clients write alone."""
+    if new.get("clusterIP") == old.get("clusterIP"):
+        return
+    same_list = new.get("clusterIPs") == old.get("clusterIPs")
+    if not new.get("clusterIP") and same_list:
+        new.pop("clusterIPs", None)
+    elif new.get("clusterIP") and same_list:
+        new["clusterIPs"] = [new["clusterIP"]]
+
+
+def _drop_of_old_type(new_obj: Object, old_obj: Object) -> None:
+    new, old = new_obj["spec"], old_obj["spec"]
+    if _needs_address(old) and not _needs_address(new):
+        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            if new.get(name) == old.get(name):
+                new.pop(name, None)
+    if _needs_ports(old) and not _needs_ports(new):
+        before = {port.get("nodePort") for port in old.get("ports") or ()}
+        if all(port.get("nodePort") in before for port in new.get("ports") or () if port.get("nodePort")):
+            for port in new.get("ports") or ():
+                port.pop("nodePort", None)
+    if _needs_health_port(old) and not _needs_health_port(new):
+        _drop_same(new, old, "healthCheckNodePort")
+    if old.get("type") == "LoadBalancer" != new.get("type"):
+        _drop_same(new, old, "allocateLoadBalancerNodePorts")
+        _drop_same(new, old, "loadBalancerClass")
+    if _is_external(old) and not _is_external(new):
+        _drop_same(new, old, "externalTrafficPolicy")
+    if new.get("type") != "LoadBalancer" and "status" in new_obj:
+        new_obj["status"] = {**new_obj["status"], "loadBalancer": {}}
+
+
+def _is_external(spec: Object) -> bool:
+    return _needs_ports(spec) or (spec.get("type") == "ClusterIP" and bool(spec.get("externalIPs")))
+
+
+def _drop_same(new: Object, old: Object, name: str) -> None:
+    if new.get(name) == old.get(name):
+        new.pop(name, None)
+
+
+def _validate(obj: Object, context: Context) -> list[FieldError]:
+    return service(obj)
+
+
+def _validate_update(new: Object, old: Object, context: Context) -> list[FieldError]:
+    return service_update(new, old)
+
+
+def _cluster_ip(obj: Object) -> str:
+    return str(obj["spec"].get("clusterIP", ""))
+
+
+def _type(obj: Object) -> str:
+    return str(obj["spec"].get("type", ""))
+
+
+SERVICE: Final[dict[str, Any]] = {
+    "has_status": True,
+    "create_on_update": True,
+    "returns_deleted": True,
+    "prepare_create": _prepare_create,
+    "prepare_update": _prepare_update,
+    "validate": _validate,
+    "validate_update": _validate_update,
+    "labels": {"spec.clusterIP": _cluster_ip, "spec.type": _type},
+}
+
