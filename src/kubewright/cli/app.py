@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import schemas
+from . import reference, schemas
 from .cel import cel
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ app.add_typer(manifests, name="manifests")
 app.add_typer(generate, name="generate")
 app.add_typer(cluster, name="cluster")
 schemas.add_to(app)
+reference.add_to(app)
 app.add_typer(cel, name="cel")
 
 Target = Annotated[str, typer.Argument(help="A file (web.py), a module (package.web), or either with ':attribute'.")]
@@ -77,13 +78,22 @@ def manifests_crd(
     target: Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A folder for one file per CRD.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Only compare with the files; exit 1 if they differ.")] = False,
+    max_description: Annotated[
+        int | None,
+        typer.Option(min=0, help="Cut descriptions to so many characters, at the end of a sentence; 0 for none."),
+    ] = None,
 ) -> None:
     """Print the CRDs of the resources in a module."""
     from kubewright.schema import manifests as files
 
     from .load import load_module
 
-    rendered = files.render(load_module(target))
+    with reference.warnings_as_lines():
+        rendered = files.render(load_module(target), max_description=max_description)
+    for manifest in rendered:
+        if not manifest.fits_annotation:
+            said = "is too large for client-side `kubectl apply`; use --server-side, or --max-description"
+            print(f"warning: {manifest.name}: {said}", file=sys.stderr)
     if check:
         drifts = files.check(rendered, output or Path("config/crd"))
         for drift in drifts:

@@ -14,6 +14,7 @@ from typing import Literal
 
 import msgspec
 
+from .budget import fits_annotation
 from .crd import crds_of_module
 from .yaml import to_yaml
 
@@ -21,10 +22,11 @@ __all__ = ["Drift", "Manifest", "check", "render", "write"]
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """A file to be: its name and its YAML."""
+    """A file to be: its name and its YAML. `fits_annotation`: whether client-side `kubectl apply` can write it."""
 
     name: str
     text: str
+    fits_annotation: bool = True
 
 
 class Drift(msgspec.Struct, frozen=True):
@@ -47,11 +49,11 @@ class Drift(msgspec.Struct, frozen=True):
         return f"{self.path}: {said[self.kind]}"
 
 
-def render(module: ModuleType) -> list[Manifest]:
-    """The CRDs of a module. Raises SchemaError."""
+def render(module: ModuleType, *, max_description: int | None = None) -> list[Manifest]:
+    """The CRDs of a module; see `crd_of`. Raises SchemaError."""
     return [
-        Manifest(f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml", to_yaml(crd))
-        for crd in crds_of_module(module)
+        Manifest(f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml", to_yaml(crd), fits_annotation(crd))
+        for crd in crds_of_module(module, max_description=max_description)
     ]
 
 

@@ -153,9 +153,6 @@ def merge_arms(field: str, arms: Sequence[tuple[str, Node]], place: Place, probl
     for value, node in arms:
         _check_keywords(made, node, value, place, problems)
         for name, schema in node.schema.get("properties", {}).items():
-            if name == field:
-                rule = f"the class tagged {value!r} has a field {name!r}, which is the name of the tag"
-                problems.add(place, rule, "rename one of them")
             shared = {key: part for key, part in schema.items() if key not in ("default", "description")}
             before = properties.get(name)
             if before is None:

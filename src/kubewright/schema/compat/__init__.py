@@ -10,8 +10,9 @@ __all__ = [
     "diff",
     "diff_crds",
     "diff_files",
+    "read_crds",
 ]
 
 from .changes import Change, DiffReport
 from .convert import Conversion, convert_crd, convert_files
-from .crds import DiffError, diff, diff_crds, diff_files
+from .crds import DiffError, diff, diff_crds, diff_files, read_crds

@@ -18,7 +18,7 @@ from ..structural.values import TooDeep, json_value, same
 from .changes import APPLIERS, CLIENTS, READERS, STORED, WRITERS, Change, DiffReport
 from .schemas import Site, compare_schemas
 
-__all__ = ["DiffError", "diff", "diff_crds", "diff_files"]
+__all__ = ["DiffError", "diff", "diff_crds", "diff_files", "read_crds"]
 
 Crd = Mapping[str, Any]
 
@@ -78,10 +78,10 @@ def diff_files(old: str | Path, new: str | Path) -> DiffReport:
         DiffError: something is not readable, there is no CRD, or one is not apiextensions.k8s.io/v1.
         OSError: a path is not there.
     """
-    return diff_crds(_crds(old), _crds(new))
+    return diff_crds(read_crds(old), read_crds(new))
 
 
-def _crds(path: str | Path) -> list[Crd]:
+def read_crds(path: str | Path) -> list[Crd]:
     sources = read_sources([path])
     for problem in sources.problems:
         raise DiffError(f"{problem.file}:{problem.line}: {problem.rule}")
