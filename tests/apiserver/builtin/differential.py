@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import ssl
 import urllib.error
 import urllib.request
@@ -56,6 +57,8 @@ def create(obj: Object, namespace: str = "default") -> Object:
     if kind.namespaced:
         meta.setdefault("namespace", namespace)
     meta["uid"], meta["creationTimestamp"] = UID, "2026-01-02T03:04:05Z"
+    if not meta.get("name") and meta.get("generateName"):
+        meta["name"] = f"{meta['generateName']}abcde"
     asked = context()
     strategy.prepare_create(made, asked)
     errors = strategy.metadata_errors(meta, namespaced=kind.namespaced) + strategy.validate_create(made, asked)
@@ -124,18 +127,26 @@ def collection(kind: ResourceType, namespace: str) -> str:
     return f"{root}/namespaces/{namespace}/{kind.plural}" if kind.namespaced else f"{root}/{kind.plural}"
 
 
-def normalized(value: Any, uid: str = "") -> Any:
-    """A stored object without what differs from run to run."""
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TIME = re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z")
+_ADDRESS = re.compile(r"\b10\.(0|96)\.\d+\.\d+(/\d+)?\b")
+
+
+def normalized(value: Any) -> Any:
+    """A stored object, or what is said of one, without what differs from run to run."""
     if isinstance(value, dict):
-        made = {name: normalized(each, uid) for name, each in value.items()}
+        made = {name: normalized(each) for name, each in value.items()}
         if "metadata" in made and "kind" in made and isinstance(made["metadata"], dict):
+            meta = made["metadata"]
             for name in ("uid", "creationTimestamp", "managedFields", "resourceVersion", "namespace"):
-                made["metadata"].pop(name, None)
+                meta.pop(name, None)
+            if "generateName" in meta:
+                meta["name"] = "<generated>"
         return made
     if isinstance(value, list):
-        return [normalized(each, uid) for each in value]
-    if isinstance(value, str) and uid and uid in value:
-        return value.replace(uid, "<uid>")
+        return [normalized(each) for each in value]
+    if isinstance(value, str):
+        return _ADDRESS.sub("<address>", _TIME.sub("<time>", _UID.sub("<uid>", value)))
     return value
 
 
@@ -143,5 +154,6 @@ def comparable(answered: tuple[int, Object]) -> Any:
     """What has to be equal: the object, or what a Status says."""
     code, body = answered
     if body.get("kind") == "Status":
-        return code, body.get("reason", ""), body.get("message", ""), (body.get("details") or {}).get("causes", [])
-    return "object", normalized(body, body["metadata"].get("uid", ""))
+        causes = (body.get("details") or {}).get("causes", [])
+        return code, body.get("reason", ""), normalized(body.get("message", "")), normalized(causes)
+    return "object", normalized(body)

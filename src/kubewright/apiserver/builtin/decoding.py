@@ -79,7 +79,10 @@ def _value(value: Any, type_: GoType, struct: str, field: str, path: str, unknow
     elif kind in _INTEGERS:
         return _integer(value, type_, struct, field)
     elif kind == "custom":
-        return _CUSTOM[type_.custom](value)
+        try:
+            return _CUSTOM[type_.custom](value)
+        except Malformed as error:
+            raise _placed(error, struct, field) from None
     elif kind == "float64":
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value or 0
@@ -98,7 +101,8 @@ def _struct(value: dict[str, Any], type_: GoType, field: str, path: str, unknown
             unknown.append(f'unknown field "{where}"')
             continue
         below = known.type
-        read = _value(each, below, struct, f"{field}.{name}" if field else name, where, unknown)
+        said = known.said
+        read = _value(each, below, struct, f"{field}.{said}" if field else said, where, unknown)
         if known.omits and _is_empty(read, below, known.omits):
             continue
         made[name] = read
@@ -134,6 +138,14 @@ def _mismatch(value: Any, type_: GoType, struct: str, field: str, number: str = 
     found = f"number {number}" if number else _NAMES.get(kind, kind)
     into = f"struct field {struct}.{field}" if struct else "value"
     return Malformed(f"json: cannot unmarshal {found} into Go {into} of type {type_.said}")
+
+
+def _placed(error: Malformed, struct: str, field: str) -> Malformed:
+    """A type that reads itself does not know where it stands; the decoder adds it."""
+    said = str(error)
+    if not struct or not said.startswith("json: cannot unmarshal "):
+        return error
+    return Malformed(said.replace("into Go value of type", f"into Go struct field {struct}.{field} of type", 1))
 
 
 def _bytes(value: str | None) -> str | None:

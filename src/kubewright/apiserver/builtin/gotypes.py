@@ -25,16 +25,23 @@ class GoField:
 
     `omits` is "" for a field that is always written, "empty" or "zero" for one that is left out then; `strategy` and
     `merge_key` are those of strategic merge patches; `number` is that of protobuf, 0 for none; `default` is the one
-    that the type declares, None for none.
+    that the type declares, None for none; `said` is the name in errors, which goes through embedded structs.
     """
 
-    __slots__ = ("default", "merge_key", "name", "number", "omits", "strategy", "type")
+    __slots__ = ("default", "merge_key", "name", "number", "omits", "said", "strategy", "type")
 
     def __init__(
         self, name: str, type_: GoType, omits: str, strategy: str, merge_key: str, number: int, default: Any = None
     ) -> None:
         self.name, self.type, self.omits = name, type_, omits
         self.strategy, self.merge_key, self.number, self.default = strategy, merge_key, number, default
+        self.said = name
+
+    def embedded_in(self, struct: str) -> GoField:
+        """The field as one of a struct that embeds the one it is of."""
+        made = GoField(self.name, self.type, self.omits, self.strategy, self.merge_key, self.number, self.default)
+        made.said = f"{struct}.{self.said}"
+        return made
 
     @property
     def is_kept(self) -> bool:
@@ -100,7 +107,7 @@ class GoType:
             else:
                 inner = below.elem if below.kind == "pointer" else below
                 for each in inner.fields.values():
-                    made.setdefault(each.name, each)
+                    made.setdefault(each.name, each.embedded_in(inner.name))
         return made
 
     def zero(self) -> Any:

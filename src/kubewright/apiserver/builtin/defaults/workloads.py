@@ -36,6 +36,8 @@ def _daemon_set(obj: Object) -> None:
 def _stateful_set(obj: Object) -> None:
     spec = obj["spec"]
     spec.setdefault("podManagementPolicy", "OrderedReady")
+    for template in spec.get("volumeClaimTemplates", ()):
+        template["apiVersion"], template["kind"] = "v1", "PersistentVolumeClaim"
     strategy = spec["updateStrategy"]
     if "type" not in strategy:
         strategy["type"] = "RollingUpdate"
@@ -62,7 +64,8 @@ def _job(obj: Object) -> None:
     spec.setdefault("backoffLimit", _UNLIMITED if "backoffLimitPerIndex" in spec else 6)
     labels = spec["template"]["metadata"].get("labels")
     if labels and not obj["metadata"].get("labels"):
-        obj["metadata"]["labels"] = dict(labels)
+        # The same labels, not a copy: those that the server adds to the template become the Job's too.
+        obj["metadata"]["labels"] = labels
     spec.setdefault("completionMode", "NonIndexed")
     spec.setdefault("suspend", False)
     spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")

@@ -57,12 +57,15 @@ def _label_job(obj: Object, context: Context) -> None:
     if spec.get("manualSelector"):
         return
     labels = spec["template"]["metadata"].setdefault("labels", {})
+    are_shared = not meta.get("labels") or meta["labels"] is labels
     uid = meta.get("uid", "")
     for name in ("job-name", "batch.kubernetes.io/job-name"):
         labels.setdefault(name, meta.get("name", ""))
     for name in ("controller-uid", "batch.kubernetes.io/controller-uid"):
         labels.setdefault(name, uid)
     spec.setdefault("selector", {}).setdefault("matchLabels", {}).setdefault("batch.kubernetes.io/controller-uid", uid)
+    if are_shared:
+        meta["labels"] = dict(labels)
 
 
 

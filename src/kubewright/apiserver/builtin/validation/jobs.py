@@ -12,7 +12,7 @@ from kubewright.schema.structural.values import copied
 
 from ..selectors import matches
 from .cron import schedule_problem
-from .labels import is_valid_selector, label_selector
+from .labels import as_shown, is_valid_selector, label_selector
 from .pods import pod_template
 from .texts import Errors, Object, at_least_0, check, immutable, one_of, regex_error
 
@@ -141,7 +141,7 @@ def _generated(obj: Object) -> Errors:
         elif found[label] != value:
             errors.append(invalid(f"{path}[{label}]", found, f"must be '{value}'"))
     if is_valid_selector(spec["selector"]) and not matches(spec["selector"], expected):
-        errors.append(invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
+        errors.append(invalid("spec.selector", as_shown(spec["selector"]), "`selector` not auto-generated"))
     return errors
 
 
@@ -159,7 +159,7 @@ def job_update(new: Object, old: Object) -> Errors:
     elif after.get("completions") not in (before.get("completions"), None, after.get("parallelism")):
         said = "can only be modified in tandem with spec.parallelism"
         errors.append(invalid("spec.completions", after["completions"], said))
-    errors += immutable("spec.selector", after.get("selector"), before.get("selector"))
+    errors += immutable("spec.selector", as_shown(after.get("selector")), as_shown(before.get("selector")))
     errors += immutable("spec.template", after["template"], _as_may_change(after, before, old))
     for name in _FIXED:
         errors += immutable(f"spec.{name}", after.get(name), before.get(name))
@@ -199,7 +199,7 @@ def cron_job(obj: Object, old: Object | None = None) -> Errors:
     errors += job_spec("spec.jobTemplate.spec", template)
     where = "spec.jobTemplate.spec"
     if (selector := template.get("selector")) is not None:
-        errors.append(invalid(f"{where}.selector", selector, "`selector` will be auto-generated"))
+        errors.append(invalid(f"{where}.selector", as_shown(selector), "`selector` will be auto-generated"))
     if template.get("manualSelector"):
         errors.append(not_supported(f"{where}.manualSelector", True, ("nil", "false")))  # type: ignore[arg-type]
     for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):

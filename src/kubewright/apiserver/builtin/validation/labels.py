@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from kubewright.schema.structural.fielderrors import forbidden, invalid, required, too_long
+from kubewright.schema.structural.gotext import GoStruct
 from kubewright.schema.structural.metarules import label_value, qualified_name
 
 from .texts import Errors, Object, check
 
-__all__ = ["annotations", "is_valid_selector", "label_selector", "labels"]
+__all__ = ["annotations", "as_shown", "is_valid_selector", "label_selector", "labels"]
 
 _MOST_ANNOTATIONS = 256 * 1024
 
@@ -59,6 +60,19 @@ def _requirement(path: str, requirement: Object) -> Errors:
     for place, value in enumerate(values):
         errors += check(f"{path}.values[{place}]", value, label_value)
     return errors
+
+
+def as_shown(selector: Any) -> Any:
+    """A LabelSelector with its fields in the order of the Go type, in which errors show it."""
+    if not isinstance(selector, dict):
+        return selector
+    made = GoStruct({name: selector[name] for name in ("matchLabels", "matchExpressions") if name in selector})
+    if "matchExpressions" in made:
+        made["matchExpressions"] = [
+            GoStruct({name: each[name] for name in ("key", "operator", "values") if name in each})
+            for each in made["matchExpressions"]
+        ]
+    return made
 
 
 def is_valid_selector(selector: Any) -> bool:

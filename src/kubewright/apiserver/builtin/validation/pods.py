@@ -96,8 +96,8 @@ def _names(path: str, spec: Object) -> Errors:
         errors += [*container_resource_name(here, name), *amount(here, name, value)]
     os_name = (spec.get("os") or {}).get("name")
     if os_name is not None and os_name not in ("linux", "windows"):
-        where = f"{path}.os.name"
-        errors.append(not_supported(where, os_name, ("linux", "windows")) if os_name else required(where))
+        known = ("linux", "windows")
+        errors.append(not_supported(f"{path}.os", os_name, known) if os_name else required(f"{path}.os.name"))
     return errors
 
 

@@ -133,7 +133,7 @@ def at_least_0(path: str, value: int | None) -> Errors:
 
 def positive(path: str, value: int) -> Errors:
     """Errors of a number that has to be positive."""
-    return [] if value > 0 else [invalid(path, value, "must be greater than 0")]
+    return [] if value > 0 else [invalid(path, value, "must be greater than zero")]
 
 
 def quantity_at_least_0(path: str, value: str) -> Errors:

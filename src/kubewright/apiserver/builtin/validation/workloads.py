@@ -10,7 +10,7 @@ from kubewright.schema.structural.values import copied
 
 from ..selectors import matches
 from .claims import claim_spec
-from .labels import annotations, is_valid_selector, label_selector, labels
+from .labels import as_shown, is_valid_selector, label_selector
 from .pods import pod_template
 from .texts import (
     Errors,
@@ -46,8 +46,13 @@ def _selector(spec: Object, kind: str) -> Errors:
         return [required("spec.selector")]
     errors = label_selector("spec.selector", selector)
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        errors.append(invalid("spec.selector", selector, f"empty selector is invalid for {kind}"))
+        errors.append(invalid("spec.selector", as_shown(selector), f"empty selector is invalid for {kind}"))
     return errors
+
+
+def _same_selector(new: Object, old: Object) -> Errors:
+    after, before = (as_shown(each["spec"].get("selector")) for each in (new, old))
+    return immutable("spec.selector", after, before)
 
 
 def _matching(spec: Object, template: Object) -> Errors:
@@ -73,7 +78,7 @@ def _restart_always(template: Object, kind: str) -> Errors:
 def _of_replicas(spec: Object) -> Errors:
     """Errors of the template of a ReplicaSet or Deployment."""
     if not is_valid_selector(spec.get("selector")):
-        return [invalid("spec.selector", spec["selector"], "invalid label selector")]
+        return [invalid("spec.selector", as_shown(spec["selector"]), "invalid label selector")]
     template = spec["template"]
     errors = _matching(spec, template) + pod_template("spec.template", template)
     return errors + _restart_always(template, "ReplicaSet")
@@ -130,7 +135,7 @@ def _at_most_all(path: str, value: int | str) -> Errors:
 
 def deployment_update(new: Object, old: Object) -> Errors:
     """Errors of a changed Deployment."""
-    return deployment(new) + immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
+    return deployment(new) + _same_selector(new, old)
 
 
 def replicas_status(new: Object, old: Object, *, names: tuple[str, ...]) -> Errors:
@@ -166,7 +171,7 @@ def replica_set(obj: Object) -> Errors:
 
 def replica_set_update(new: Object, old: Object) -> Errors:
     """Errors of a changed ReplicaSet."""
-    return replica_set(new) + immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
+    return replica_set(new) + _same_selector(new, old)
 
 
 def replication_controller(obj: Object) -> Errors:
@@ -213,11 +218,9 @@ def stateful_set(obj: Object, *, is_update: bool = False) -> Errors:
     errors += at_least_0("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
     if not is_update and spec.get("serviceName"):
         errors += dns_label_errors("spec.serviceName", spec["serviceName"])
-    selector = _selector(spec, "statefulset")
-    missing = spec.get("selector") is None
-    errors += [] if missing else selector
+    errors += _selector(spec, "statefulset")
     if not is_valid_selector(spec.get("selector")):
-        errors.append(invalid("spec.selector", spec["selector"], ""))
+        errors.append(invalid("spec.selector", as_shown(spec["selector"]), ""))
     else:
         errors += _stateful_template(spec)
     template = spec["template"]["spec"]
@@ -226,8 +229,7 @@ def stateful_set(obj: Object, *, is_update: bool = False) -> Errors:
     if template.get("activeDeadlineSeconds") is not None:
         said = "activeDeadlineSeconds in StatefulSet is not Supported"
         errors.append(forbidden("spec.template.spec.activeDeadlineSeconds", said))
-    # What is declared with the type is checked after what is written by hand.
-    return errors + (selector if missing else [])
+    return errors
 
 
 def _pod_management(policy: str) -> Errors:
@@ -269,10 +271,7 @@ def _stateful_template(spec: Object) -> Errors:
         others = [each for each in template["spec"].get("volumes", ()) if each.get("name") not in claims]
         made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in sorted(claims)]
         template["spec"]["volumes"] = [*made, *others]
-    errors = _matching(spec, template) + pod_template("spec.template", template)
-    meta = template["metadata"]
-    errors += labels("spec.template.labels", meta.get("labels"))
-    return errors + annotations("spec.template.annotations", meta.get("annotations"))
+    return _matching(spec, template) + pod_template("spec.template", template)
 
 
 _FIXED: Final = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
@@ -284,7 +283,10 @@ def stateful_set_update(new: Object, old: Object) -> Errors:
     empty: dict[str, Any] = {"serviceName": "", "podManagementPolicy": ""}
     for name in _FIXED:
         after, before = (each["spec"].get(name, empty.get(name)) for each in (new, old))
-        errors += immutable(f"spec.{name}", after, before)
+        if name == "selector":
+            errors += _same_selector(new, old)
+        else:
+            errors += immutable(f"spec.{name}", after, before)
     return errors
 
 
@@ -299,7 +301,7 @@ def daemon_set(obj: Object) -> Errors:
     if is_valid_selector(selector):
         errors += _matching(spec, template)
     if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        errors.append(invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
+        errors.append(invalid("spec.selector", as_shown(selector), "empty selector is invalid for daemonset"))
     errors += pod_template("spec.template", template)
     errors += _restart_always(template, "DaemonSet")
     errors += at_least_0("spec.minReadySeconds", spec.get("minReadySeconds"))
@@ -329,4 +331,4 @@ def _daemon_strategy(path: str, strategy: Object) -> Errors:
 
 def daemon_set_update(new: Object, old: Object) -> Errors:
     """Errors of a changed DaemonSet."""
-    return daemon_set(new) + immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
+    return daemon_set(new) + _same_selector(new, old)
