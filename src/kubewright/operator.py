@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from .cache import CacheOptions
 from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
@@ -54,7 +55,8 @@ class Operator:
         name: of the operator; its field manager, its Lease, and the root of its loggers (`kubewright.<name>`). A DNS
             name such as `web-operator`, of at most 128 characters.
         controllers: decorated functions, and instances of decorated classes.
-        namespace: watch one namespace only; None for all.
+        namespace: watch one namespace only; None: those of `cache`, which by default are all.
+        cache: what the cache holds of the kinds that are watched, and how.
         grace_seconds: what running reconciles are given to end at shutdown.
         leader_election: several processes may run, one at a time works; None: this is the only one. The Lease has the
             operator's name, unless it says another.
@@ -72,6 +74,7 @@ class Operator:
         *,
         controllers: Sequence[object],
         namespace: str | None = None,
+        cache: CacheOptions | None = None,
         grace_seconds: float = 30.0,
         leader_election: LeaderElection | None = None,
         serving: Serving | None = None,
@@ -85,6 +88,7 @@ class Operator:
         self.name = name
         self.controllers: tuple[BoundController, ...] = tuple(bind(each) for each in controllers)
         self.namespace = namespace
+        self.cache = cache or CacheOptions()
         self.grace_seconds = grace_seconds
         self.leader_election = leader_election
         self.serving = serving or Serving()
@@ -191,6 +195,7 @@ class Operator:
             self.controllers,
             name=self.name,
             namespace=self.namespace,
+            cache=self.cache,
             grace_seconds=self.grace_seconds,
             candidacy=self._candidacy(client, telemetry),
             serving=self.serving,

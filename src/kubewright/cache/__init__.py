@@ -1,12 +1,14 @@
 """What the API server has, as it was last seen: list, watch, store, tell.
 
 `Watcher` (what to ask next, pure) -> `Store` (what is there, and what a change changed, pure) -> `Informer` (the shell
-that runs both over a `ListWatch`). Objects are kept as bytes and decoded above this room.
+that runs both over a `ListWatch`). Objects are kept as bytes and decoded when they are read. `CacheOptions` say what is
+kept.
 """
 
 __all__ = [
     "Action",
     "Added",
+    "CacheOptions",
     "Condition",
     "Deleted",
     "Delta",
@@ -14,14 +16,18 @@ __all__ = [
     "Entry",
     "Expired",
     "Handler",
+    "Index",
     "IndexFunction",
     "Informer",
     "InformerStopped",
+    "KindCache",
     "ListPage",
     "ListWatch",
     "ListWatchError",
     "Meta",
+    "NamespaceCache",
     "NotInstalled",
+    "OutsideCache",
     "Registration",
     "Rejected",
     "Store",
@@ -31,6 +37,11 @@ __all__ = [
     "Updated",
     "Watch",
     "Watcher",
+    "drop",
+    "field_index",
+    "index",
+    "is_resync",
+    "keep",
     "labels_of",
     "owners_of",
 ]
@@ -39,6 +50,7 @@ from .actions import Action, Condition
 from .entry import Entry, Meta, labels_of, owners_of
 from .frame import Unreadable
 from .handlers import Handler, Registration
+from .index import Index, field_index, index
 from .informer import Informer
 from .listwatch import (
     Denied,
@@ -52,6 +64,10 @@ from .listwatch import (
     Unavailable,
     Watch,
 )
+from .options import CacheOptions, KindCache, NamespaceCache
+from .resync import is_resync
+from .scope import OutsideCache
 from .store import Added, Deleted, Delta, IndexFunction, Store, Updated
+from .transform import drop, keep
 from .waits import InformerStopped
 from .watcher import Watcher

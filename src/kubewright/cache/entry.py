@@ -50,6 +50,11 @@ class Entry(Meta, frozen=True, gc=False):
 
     data: bytes
 
+    @property
+    def stored_bytes(self) -> int:
+        """How many bytes are kept for it."""
+        return len(self.data)
+
 
 class _LabelsMeta(Struct, gc=False):
     labels: dict[str, str] | None = None

@@ -139,7 +139,7 @@ class Store:
 
     @property
     def size_bytes(self) -> int:
-        """The JSON of all objects, without managedFields; what else an object costs is about 400 bytes."""
+        """The bytes kept of all objects, without managedFields; what else an object costs is about 400 bytes."""
         return self._size_bytes
 
     def __contains__(self, key: tuple[str, str]) -> bool:
@@ -223,14 +223,14 @@ class Store:
         old = entries.get(entry.name)
         if old is None:
             self._objects += 1
-            self._size_bytes += len(entry.data)
+            self._size_bytes += entry.stored_bytes
             deltas: tuple[Delta, ...] = (Added(entry),)
         else:
             same = old.uid == entry.uid
             # A resumed watch may repeat; versions are unique, so an equal one is the same state.
             if same and old.resource_version == entry.resource_version and entry.resource_version:
                 return ()
-            self._size_bytes += len(entry.data) - len(old.data)
+            self._size_bytes += entry.stored_bytes - old.stored_bytes
             deltas = (Updated(old, entry),) if same else (Deleted(old, state_unknown=True), Added(entry))
         entries[entry.name] = entry
         if self._indexes:
@@ -285,7 +285,7 @@ class Store:
         if not entries:
             del self._namespaces[key.namespace]
         self._objects -= 1
-        self._size_bytes -= len(old.data)
+        self._size_bytes -= old.stored_bytes
         for index in self._indexes.values():
             index.drop(key)
         return old

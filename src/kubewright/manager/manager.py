@@ -16,10 +16,9 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Literal
 
-from kubewright.cache import ListWatchError
+from kubewright.cache import CacheOptions, ListWatchError
 from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
 from kubewright.controller.describe import BoundController
@@ -57,12 +56,14 @@ class Manager:
         ready: the informers have synced: what is to be done can be, now or as soon as we are elected.
         elected: the controllers work; without a `candidacy` as soon as `ready`, with one while it leads.
         telemetry: its metrics and events.
+        informers: its cache; namespaces can be added to it and removed while it runs.
         servers: its health checks, and where they and the metrics are served.
 
     Args:
         controllers: with names that differ.
         candidacy: work only when elected; None: at once.
-        namespace: watch one namespace only; None for all.
+        namespace: watch one namespace only; None: those of `cache`.
+        cache: what is held of the kinds that are watched.
         grace_seconds: what running reconciles are given to end after `stop`.
         threads: the bound on `def` reconciles that run at once.
         serving: what to serve; nothing by default.
@@ -76,6 +77,7 @@ class Manager:
         *,
         name: str = "kubewright",
         namespace: str | None = None,
+        cache: CacheOptions | None = None,
         grace_seconds: float = 30.0,
         sync_seconds: float = 120.0,
         threads: int = 32,
@@ -96,10 +98,14 @@ class Manager:
         self.servers.add_check("caches", self._check_caches)
         if candidacy is not None:
             self.servers.add_check("leaderElection", self._check_election, ready=False)
-        self._informers = Informers(
-            client, namespace=namespace, sync_seconds=sync_seconds, metrics=self.telemetry.cache
+        options = cache or CacheOptions()
+        self.informers = self._informers = Informers(
+            client,
+            options=options if namespace is None else options.with_namespaces([namespace]),
+            sync_seconds=sync_seconds,
+            metrics=self.telemetry.cache,
         )
-        self.reader = Reader(partial(self._informers.synced, newest=True), self._informers.running)
+        self.reader = Reader(self._informers.for_reading, self._informers.running, self._informers.live)
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self.candidacy = candidacy
         writer = client.with_options(field_manager=client.field_manager or name)
@@ -211,15 +217,15 @@ class Manager:
         """
         if not self._is_attached:
             for runner in self._runners:
-                await runner.attach(self._informers.synced)
+                await runner.attach(self._informers.settled)
             self._is_attached = True
             return
         for runner in self._runners:
-            runner.elected_again(await self._informers.synced(runner.spec.kind))
+            runner.elected_again(await self._informers.settled(runner.spec.kind))
 
     async def _sync(self, kinds: Iterable[type[Object]]) -> bool:
         stopping = asyncio.create_task(self._stopping.wait())
-        syncs = [asyncio.create_task(self._informers.synced(kind)) for kind in kinds]
+        syncs = [asyncio.create_task(self._informers.settled(kind)) for kind in kinds]
         try:
             pending = set(syncs)
             while pending:
