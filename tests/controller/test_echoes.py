@@ -21,7 +21,7 @@ from webs import Web, config, web
 
 def test_a_version_that_was_accounted_for_is_no_news_and_every_later_one_is() -> None:
     echoes = Echoes()
-    echoes.begin("a")
+    echoes.begin("a", "u", "1")
     echoes.account("a", "u", "10")
     echoes.end("a")
     assert echoes.covers("a", "u", "9")
@@ -33,7 +33,7 @@ def test_a_version_that_was_accounted_for_is_no_news_and_every_later_one_is() ->
 
 def test_a_later_version_is_news_and_ends_the_wait_for_the_echo() -> None:
     echoes = Echoes()
-    echoes.begin("a")
+    echoes.begin("a", "u", "1")
     echoes.account("a", "u", "10")
     assert not echoes.covers("a", "u", "11")
     assert len(echoes) == 0
@@ -41,7 +41,7 @@ def test_a_later_version_is_news_and_ends_the_wait_for_the_echo() -> None:
 
 def test_another_object_of_the_same_name_is_news() -> None:
     echoes = Echoes()
-    echoes.begin("a")
+    echoes.begin("a", "u", "1")
     echoes.account("a", "old", "10")
     assert not echoes.covers("a", "new", "9")
     assert len(echoes) == 0
@@ -49,7 +49,7 @@ def test_another_object_of_the_same_name_is_news() -> None:
 
 def test_a_version_that_is_no_number_is_news() -> None:
     echoes = Echoes()
-    echoes.begin("a")
+    echoes.begin("a", "u", "1")
     echoes.account("a", "u", "abc")
     assert not echoes.covers("a", "u", "abc")
     echoes.account("a", "u", "10")
@@ -58,16 +58,23 @@ def test_a_version_that_is_no_number_is_news() -> None:
 
 def test_an_echo_that_came_before_the_answer_is_left_out_when_its_pass_begins() -> None:
     echoes = Echoes()
-    echoes.begin("a")
+    echoes.begin("a", "u", "1")
     assert not echoes.covers("a", "u", "10")
     echoes.account("a", "u", "10")
     echoes.end("a")
-    assert echoes.answered("a", "u", "10")
-    assert not echoes.answered("a", "u", "11")
-    assert not echoes.answered("a", "other", "10")
-    echoes.settle("a")
-    assert not echoes.answered("a", "u", "10")
+    assert echoes.begin("a", "u", "10")
     assert len(echoes) == 0
+    assert not echoes.begin("a", "u", "10"), "once"
+
+
+@pytest.mark.parametrize(("uid", "version"), [("u", "11"), ("other", "10"), ("u", "x")])
+def test_a_state_that_came_after_the_early_echo_is_reconciled(uid: str, version: str) -> None:
+    echoes = Echoes()
+    echoes.begin("a", "u", "1")
+    assert not echoes.covers("a", "u", "10")
+    echoes.account("a", "u", "10")
+    echoes.end("a")
+    assert not echoes.begin("a", uid, version)
 
 
 # On an operator

@@ -1,5 +1,7 @@
 """The rules of the work queue, one by one; all of them at once are in test_queue_model.py."""
 
+from collections.abc import Callable
+
 import pytest
 
 from kubewright.queue import Item, QueueState
@@ -217,9 +219,10 @@ class Recorded:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, float]] = []
+        self.depths: dict[int, Callable[[], int]] = {}
 
-    def depth(self, priority: int, keys: int) -> None:
-        self.calls.append((f"depth {priority}", keys))
+    def depth(self, priority: int, keys: Callable[[], int]) -> None:
+        self.depths[priority] = keys
 
     def added(self) -> None:
         self.calls.append(("added", 1))
@@ -237,34 +240,41 @@ class Recorded:
 def test_metrics_are_told_in_client_gos_terms() -> None:
     metrics = Recorded()
     state: QueueState[str] = QueueState(metrics=metrics)
+    depth = metrics.depths[0]
     state.add("a", 10.0)
     state.add("a", 11.0)
-    assert metrics.calls == [("added", 1), ("depth 0", 1)]
+    assert (metrics.calls, depth()) == ([("added", 1)], 1)
     metrics.calls.clear()
     taken(state, 13.0)
-    assert metrics.calls == [("queued", 3.0), ("depth 0", 0)]
+    assert (metrics.calls, depth()) == ([("queued", 3.0)], 0)
     metrics.calls.clear()
     state.add("a", 14.0)
-    assert metrics.calls == [("added", 1), ("depth 0", 1)]
+    assert (metrics.calls, depth()) == ([("added", 1)], 1)
     metrics.calls.clear()
     state.done("a", 17.0)
-    assert metrics.calls == [("worked", 4.0)]
+    assert (metrics.calls, depth()) == ([("worked", 4.0)], 1)
     metrics.calls.clear()
     state.add_rate_limited("b", 17.0)
     assert metrics.calls == [("retried", 1)]
-    state.add("c", 17.0, None, 5)
     state.shut_down(drain=False)
-    assert metrics.calls[-1] == ("depth 5", 0)
+    assert depth() == 0
 
 
 def test_the_depth_is_told_by_priority_and_a_raised_key_counts_in_its_new_one() -> None:
     metrics = Recorded()
     state: QueueState[str] = QueueState(metrics=metrics)
+
+    def depths() -> dict[int, int]:
+        return {priority: keys() for priority, keys in metrics.depths.items()}
+
     state.add("a", 0.0, None, -100)
     state.add("b", 0.0, None, -100)
-    state.add("a", 0.0, None, 0)
-    depths = [call for call in metrics.calls if call[0].startswith("depth")]
-    assert depths == [("depth -100", 1), ("depth -100", 2), ("depth -100", 1), ("depth 0", 1)]
+    assert depths() == {0: 0, -100: 2}
+    state.add("a", 0.0, None, 5)
+    assert depths() == {0: 0, -100: 1, 5: 1}
+    taken(state)
+    state.shut_down(drain=False)
+    assert depths() == {0: 0, -100: 0, 5: 0}
 
 
 def test_the_highest_priority_is_handed_out_first_and_inside_of_it_who_was_first() -> None:

@@ -12,7 +12,7 @@ The server refuses a write whose object is not the version that it was made for,
 between the two. All versions up to that one are accounted for; everything later, and all of another uid, is news.
 
 The watch may show a version before the write is answered. Then the key waits already for one more pass, and that one is
-left out when it begins (`answered`) if nothing else has asked for it.
+left out when it begins if nothing else has asked for it.
 
 Owns these versions, one per object for as long as its echo is under way. Pure; refuses to know how they are written.
 Versions compare as decimal numbers (KEP-5504); what is none is always news.
@@ -48,9 +48,16 @@ class Echoes:
     def __len__(self) -> int:
         return len(self._under_way) + len(self._early)
 
-    def begin(self, key: Hashable) -> None:
-        """A pass of `key` begins."""
+    def begin(self, key: Hashable, uid: str, version: str) -> bool:
+        """A pass of `key` begins, with this version. Whether it was accounted for, and waits only for its answer.
+
+        If nothing but changes of the object itself has asked for the pass, there is nothing to do.
+        """
         self._running[key] = 0
+        if not self._early:
+            return False
+        known = self._early.pop(key, None)
+        return known is not None and known.uid == uid and version.isdecimal() and int(version) <= known.number
 
     def end(self, key: Hashable) -> None:
         """The pass has ended."""
@@ -81,15 +88,6 @@ class Echoes:
             return True
         del self._under_way[key]
         return known == (uid, number)
-
-    def answered(self, key: Hashable, uid: str, version: str) -> bool:
-        """A pass would begin with this version, because of changes of the object only. Whether they are no news."""
-        known = self._early.get(key)
-        return known is not None and known.uid == uid and version.isdecimal() and int(version) <= known.number
-
-    def settle(self, key: Hashable) -> None:
-        """The pass that was asked for before the answer came has had its turn."""
-        self._early.pop(key, None)
 
     def forget(self, key: Hashable) -> None:
         """The object is gone."""

@@ -47,17 +47,19 @@ def is_mistake(error: Exception) -> bool:
 
 
 class Failures:
-    """The failures of one controller, told."""
+    """The failures of one controller, told.
+
+    Attributes: `told`, what was last said about objects that have not been reconciled since.
+    """
 
     def __init__(self, kind: str, logger: logging.Logger) -> None:
         self._kind = kind
         self._logger = logger
-        self._told: dict[Key, str] = {}
+        self.told: dict[Key, str] = {}
 
     def forget(self, key: Key) -> None:
         """The object was reconciled."""
-        if self._told:
-            self._told.pop(key, None)
+        self.told.pop(key, None)
 
     def tell(self, key: Key, error: Exception, attempt: int) -> None:
         """A reconcile of `key` has failed."""
@@ -75,13 +77,13 @@ class Failures:
             # What they say, they say in one line; where the code was does not matter.
             self._once(key, logging.WARNING, f"{where}: failed: {error}", attempt)
         else:
-            self._told.pop(key, None)
+            self.told.pop(key, None)
             self._logger.error("%s: attempt %d failed", where, attempt, exc_info=error)
 
     def _once(self, key: Key, level: int, text: str, attempt: int | None = None) -> None:
-        if self._told.get(key) == text:
+        if self.told.get(key) == text:
             level = logging.DEBUG
-        self._told[key] = text
+        self.told[key] = text
         if attempt is not None:
             text = text.replace(": failed: ", f": attempt {attempt} failed: ", 1)
         self._logger.log(level, "%s", text)

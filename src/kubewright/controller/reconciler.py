@@ -137,20 +137,17 @@ class Reconciler:
             obj = decode(self._kind, data)
         except DecodeError as error:
             raise Unreadable(str(error)) from None
-        if echoes is None:
-            return await self._run(key, obj, this)
         meta = obj.metadata
-        known = echoes.answered(key, meta.uid, meta.resource_version)
-        echoes.settle(key)
-        if known and this.causes == _UPDATED:
-            return SKIPPED
-        echoes.begin(key)
+        known = echoes is not None and echoes.begin(key, meta.uid, meta.resource_version)
         try:
-            return await self._run(key, obj, this)
+            if known and this.causes == _UPDATED:
+                return SKIPPED
+            return await self._reconciled(key, obj, this)
         finally:
-            echoes.end(key)
+            if echoes is not None:
+                echoes.end(key)
 
-    async def _run(self, key: Key, obj: Object, this: Pass) -> Result:
+    async def _reconciled(self, key: Key, obj: Object, this: Pass) -> Result:
         step = next_step(obj, self._finalizer, self._former)
         if step is Step.LEAVE:
             return done

@@ -116,7 +116,7 @@ class ControllerRunner:
             self.queue.add(entry.key, ELECTED_AGAIN, LOW_PRIORITY)
 
     def _keeps_states(self) -> bool:
-        return len(self.queue) < _STATES_KEPT
+        return len(self.queue.ready) < _STATES_KEPT
 
     # -- life ------------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,8 @@ class ControllerRunner:
     def _succeeded(self, item: Item[Key, Cause], result: Result) -> None:
         key = item.key
         self.queue.forget(key)
-        self._failures.forget(key)
+        if self._failures.told:
+            self._failures.forget(key)
         if result.requeue_after_seconds is None:
             self._metrics.success.inc()
         else:

@@ -147,8 +147,8 @@ class WorkQueueMetrics:
         at = ("name", "controller")
         self._name = name
         self._depth = registry.gauge("workqueue_depth", "Keys that wait for a run.", (*at, "priority"))
-        self._depths = {0: self._depth.labels(name, name, "0").set}
-        self._beyond: dict[int, int] = {}
+        self._priorities = 0
+        self._beyond: list[Callable[[], int]] = []
         self.added = (
             registry.counter("workqueue_adds_total", "Adds of keys that did not wait already.", at)
             .labels(name, name)
@@ -192,19 +192,18 @@ class WorkQueueMetrics:
             at,
         )
 
-    def depth(self, priority: int, keys: int) -> None:
-        """So many keys of a priority wait."""
-        known = self._depths.get(priority)
-        if known is None and len(self._depths) < _MOST_PRIORITIES:
-            known = self._depths[priority] = self._depth.labels(self._name, self._name, str(priority)).set
-        if known is not None:
-            known(keys)
+    def depth(self, priority: int, keys: Callable[[], int]) -> None:
+        """Ask how many keys of a priority wait, whenever somebody looks."""
+        self._priorities += 1
+        if self._priorities <= _MOST_PRIORITIES:
+            self._depth.read(keys, self._name, self._name, str(priority))
             return
-        self._beyond[priority] = keys
-        beyond = self._depth.labels(self._name, self._name, "exceeded_cardinality_limit")
-        beyond.set(sum(self._beyond.values()))
-        if not keys:
-            del self._beyond[priority]
+        self._beyond.append(keys)
+        if len(self._beyond) == 1:
+            beyond = self._beyond
+            self._depth.read(
+                lambda: sum(each() for each in beyond), self._name, self._name, "exceeded_cardinality_limit"
+            )
 
     def read(self, unfinished_seconds: Callable[[], float], longest_seconds: Callable[[], float]) -> None:
         """Ask these two whenever somebody looks: what is under way grows while nobody calls."""

@@ -2,8 +2,9 @@
 (`kubewright.observe` does).
 
 One instance stands for one queue and holds on to its labelled children: a look-up by label per item would cost more
-than the queue does. What only grows while nobody calls (work in flight) is not pushed but read when it is scraped:
-`WorkQueue.unfinished_work_seconds` and `longest_running_seconds`.
+than the queue does. What stands at some value (how many keys wait), or grows while nobody calls (work in flight), is
+not pushed but read when it is scraped: `depth` says once how, for `WorkQueue.unfinished_work_seconds` and
+`longest_running_seconds` whoever makes the queue does.
 
     method            client-go's metric                     counts
     depth             workqueue_depth                        keys of a priority that wait for a run, those that wait for
@@ -16,15 +17,17 @@ than the queue does. What only grows while nobody calls (work in flight) is not 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 __all__ = ["NoMetrics", "QueueMetrics"]
 
 
 class QueueMetrics(Protocol):
-    """The five hooks. Called on the event loop, often: a counter's increment is the measure."""
+    """The five hooks. Called on the event loop, often: a counter's increment is the measure. But for `depth`: that is
+    called once for each priority, 0 first, with what tells how many keys of it wait."""
 
-    def depth(self, priority: int, keys: int, /) -> None: ...
+    def depth(self, priority: int, keys: Callable[[], int], /) -> None: ...
 
     def added(self) -> None: ...
 
@@ -38,7 +41,7 @@ class QueueMetrics(Protocol):
 class NoMetrics:
     """Counts nothing."""
 
-    def depth(self, priority: int, keys: int) -> None:
+    def depth(self, priority: int, keys: Callable[[], int]) -> None:
         pass
 
     def added(self) -> None:

@@ -101,6 +101,8 @@ class QueueState(Generic[K, C]):
            end of its new one.
         G7 No key starves: the bound is that of `Prioritised`.
         G8 No cause is lost by deduplication: it is noted once, merged with its like, or counted.
+
+    Attributes: `ready`, the keys that could be handed out now; to look at.
     """
 
     def __init__(
@@ -118,9 +120,10 @@ class QueueState(Generic[K, C]):
         """
         self._limiter: RateLimiter[K] = limiter if limiter is not None else ExponentialBackoff()
         self._metrics: QueueMetrics = metrics if metrics is not None else NoMetrics()
-        self._ready: Prioritised[K] = ordering if ordering is not None else Prioritised()
+        self.ready: Prioritised[K] = ordering if ordering is not None else Prioritised()
         self._merge = merge
         self._depths: dict[int, int] = {}  # keys in `waiting`, by priority
+        self._tell_depth(0)
         self._waiting: dict[K, _Reasons[C]] = {}
         self._working: dict[K, float] = {}  # since when
         self._later: dict[K, tuple[float, _Reasons[C]]] = {}
@@ -132,7 +135,7 @@ class QueueState(Generic[K, C]):
 
     def __len__(self) -> int:
         """Keys that could be handed out now."""
-        return len(self._ready)
+        return len(self.ready)
 
     @property
     def working(self) -> int:
@@ -240,14 +243,14 @@ class QueueState(Generic[K, C]):
 
     def get(self, now: float) -> Item[K, C] | None:
         """The next key, from now on worked on; None when none is ready."""
-        if not len(self._ready):
+        if not len(self.ready):
             return None
-        key = self._ready.pop(now)
+        key = self.ready.pop(now)
         reasons = self._waiting.pop(key)
         self._working[key] = now
         self._metrics.queued_for(now - reasons.since)
         priority = reasons.priority
-        self._count(priority, -1)
+        self._depths[priority] -= 1
         return Item(key, tuple(reasons.causes), reasons.more, self._limiter.failures(key), reasons.since, priority)
 
     def done(self, key: K, now: float) -> bool:
@@ -263,7 +266,7 @@ class QueueState(Generic[K, C]):
         reasons = self._waiting.get(key)
         if reasons is None:
             return False
-        self._ready.push(key, reasons.priority, now)
+        self.ready.push(key, reasons.priority, now)
         return True
 
     def shut_down(self, *, drain: bool) -> None:
@@ -272,11 +275,9 @@ class QueueState(Generic[K, C]):
         self._later.clear()
         self._heap.clear()
         if not drain:
-            self._ready.clear()
+            self.ready.clear()
             self._waiting.clear()
-            for priority in self._depths:
-                self._metrics.depth(priority, 0)
-            self._depths.clear()
+            self._depths = dict.fromkeys(self._depths, 0)
 
     def _add(
         self, key: K, since: float, now: float, cause: C | None, priority: int, planned: _Reasons[C] | None = None
@@ -285,27 +286,27 @@ class QueueState(Generic[K, C]):
         if reasons is None:
             reasons = self._waiting[key] = planned if planned is not None else _Reasons(since, priority)
             self._metrics.added()
-            self._count(priority, 1)
+            if priority not in self._depths:
+                self._tell_depth(priority)
+            self._depths[priority] += 1
             reasons.note(cause, self._merge)
             if key in self._working:
                 return False
-            self._ready.push(key, priority, now)
+            self.ready.push(key, priority, now)
             return True
         if planned is not None:
             reasons.merge(planned, self._merge)
         reasons.note(cause, self._merge)
         if priority > reasons.priority:
-            self._count(reasons.priority, -1)
-            self._count(priority, 1)
+            if priority not in self._depths:
+                self._tell_depth(priority)
+            self._depths[reasons.priority] -= 1
+            self._depths[priority] += 1
             if key not in self._working:
-                self._ready.move(key, reasons.priority, priority, now)
+                self.ready.move(key, reasons.priority, priority, now)
             reasons.priority = priority
         return False
 
-    def _count(self, priority: int, more: int) -> None:
-        keys = self._depths.get(priority, 0) + more
-        if keys:
-            self._depths[priority] = keys
-        else:
-            del self._depths[priority]
-        self._metrics.depth(priority, keys)
+    def _tell_depth(self, priority: int) -> None:
+        self._depths[priority] = 0
+        self._metrics.depth(priority, lambda: self._depths[priority])

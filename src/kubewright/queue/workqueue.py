@@ -48,6 +48,7 @@ class WorkQueue(Generic[K, C]):
         G9 `get` returns None only when the queue is shut down and nothing is ready. What is added during its run before
            that is handed out to the worker that was at it, on its next get.
     Cancellation: a cancelled get() has taken nothing. A cancelled drained() changes nothing.
+    Attributes: `ready`, the keys that could be handed out now; for its length.
     Caveats: made on the running event loop, and used on its thread only: from another one, go through
         `loop.call_soon_threadsafe`. len() is old when you read it. Times are the loop's.
     """
@@ -70,6 +71,7 @@ class WorkQueue(Generic[K, C]):
         """
         self._loop = asyncio.get_running_loop()
         self._state: QueueState[K, C] = QueueState(limiter=limiter, metrics=metrics, ordering=ordering, merge=merge)
+        self.ready = self._state.ready
         self._getters: deque[asyncio.Future[None]] = deque()
         self._drained: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.Handle | None = None
