@@ -83,46 +83,37 @@ def decode_json(body: bytes, *, strict: bool) -> Body:
 
 def _slowly(body: bytes, strict: bool) -> Body:
     """The reader that sees names twice, and numbers that are larger than 64 bits."""
-    seen: list[_Names] = []
+    twice: dict[int, list[str]] = {}
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = _Names(items)
+        made = dict(items)
         if len(made) != len(items):
             names = [name for name, _ in items]
-            made.twice = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
-            seen.append(made)
+            twice[id(made)] = [name for name in made if names.count(name) > 1]
         return made
 
     try:
-        text = body.decode()
-        value = json.loads(text, object_pairs_hook=pairs, parse_constant=_constant)
+        value = json.loads(body.decode(), object_pairs_hook=pairs, parse_constant=_constant)
     except (ValueError, RecursionError) as error:
         raise BadJson(_as_go(error, body)) from None
     found: list[str] = []
-    if seen and strict:
-        _paths(value, "", found)
+    if twice and strict:
+        _paths(value, "", twice, found)
     return Body(value, tuple(found))
-
-
-class _Names(dict[str, Any]):
-    twice: tuple[str, ...] = ()
 
 
 def _constant(text: str) -> Any:
     raise ValueError(f"invalid character {text[0]!r} looking for beginning of value")
 
 
-def _paths(value: Any, path: str, found: list[str]) -> None:
+def _paths(value: Any, path: str, twice: Mapping[int, list[str]], found: list[str]) -> None:
     if isinstance(value, dict):
-        found += [f'duplicate field "{path}{name}"' for name in getattr(value, "twice", ())]
+        found += [f'duplicate field "{path}{name}"' for name in twice.get(id(value), ())]
         for name, each in value.items():
-            _paths(each, f"{path}{name}.", found)
+            _paths(each, f"{path}{name}.", twice, found)
     elif isinstance(value, list):
         for place, each in enumerate(value):
-            _paths(each, f"{path.removesuffix('.')}[{place}].", found)
-
-
-_SPACE: Final = b" \t\r\n"
+            _paths(each, f"{path.removesuffix('.')}[{place}].", twice, found)
 
 
 def _as_go(error: Exception, body: bytes) -> str:
