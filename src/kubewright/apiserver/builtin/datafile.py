@@ -8,6 +8,7 @@ Owns where the facts are kept and that each is read once, when somebody asks:
 | `types/PACKAGE.json` | the Go types of a package: see `gotypes` |
 | `schemas/PREFIX.json` | OpenAPI v3 components with descriptions, by the first part of their name |
 | `openapi/API_VERSION.json` | which components the document of a group version has |
+| `openapi/parameters.json` | the parameters of operations: `verbs` by action, `shared` by name |
 
 A zip, because it is read by name without the rest, and can be looked into with any tool. What comes out is shared and
 must not be changed.

@@ -52,6 +52,7 @@ def build(fetch: Fetch, gotypes: Mapping[str, Any]) -> bytes:
     schemas = _schemas(fetch)
     entries |= _types(gotypes, served, _defaults(schemas))
     entries |= schemas
+    entries |= _parameters(fetch)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(entries):
@@ -222,6 +223,21 @@ def _schemas(fetch: Fetch) -> dict[str, Any]:
             prefix, _, short = component.rpartition(".")
             entries.setdefault(f"schemas/{prefix}.json", {}).setdefault(short, components[component])
     return entries
+
+
+def _parameters(fetch: Fetch) -> dict[str, Any]:
+    """The parameters of operations: the same for all kinds, so those of one that has them all."""
+    paths = fetch(fetch("/openapi/v3", _JSON)["paths"]["apis/apps/v1"]["serverRelativeURL"], _JSON)["paths"]
+    collection = paths["/apis/apps/v1/namespaces/{namespace}/deployments"]
+    named = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]
+    verbs = {
+        operation["x-kubernetes-action"]: operation.get("parameters", [])
+        for path in (collection, named)
+        for name, operation in path.items()
+        if name != "parameters"
+    }
+    shared = {each["name"]: each for each in named["parameters"]}
+    return {"openapi/parameters.json": {"verbs": verbs, "shared": shared}}
 
 
 def _plain(address: str) -> Fetch:
