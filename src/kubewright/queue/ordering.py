@@ -21,7 +21,6 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 from collections.abc import Hashable
-from operator import neg
 from typing import Generic, TypeVar
 
 __all__ = ["Prioritised"]
@@ -32,29 +31,22 @@ _SPARE_LEVELS = 32
 
 
 class _Level(Generic[K]):
-    """The keys of one priority. One that was raised stays in `keys` as a ghost, which `pop` skips."""
+    """The keys of one priority. One that was raised stays in `keys` as a ghost until it is in front."""
 
-    __slots__ = ("ghosts", "keys", "ready_at")
+    __slots__ = ("ghosts", "keys", "priority", "ready_at")
 
-    def __init__(self) -> None:
+    def __init__(self, priority: int) -> None:
+        self.priority = priority
         self.keys: deque[K] = deque()
         self.ready_at: deque[float] = deque()
         self.ghosts: dict[K, int] = {}
-
-    def push(self, key: K, now: float) -> None:
-        self.keys.append(key)
-        self.ready_at.append(now)
-
-    def pop(self) -> K:
-        """The first key; `settle` has seen to it that it is none that was raised."""
-        self.ready_at.popleft()
-        return self.keys.popleft()
 
     def settle(self) -> None:
         """Take the ghosts from the front."""
         ghosts = self.ghosts
         while ghosts and self.keys and (left := ghosts.get(self.keys[0], 0)):
-            key = self.pop()
+            key = self.keys.popleft()
+            self.ready_at.popleft()
             if left == 1:
                 del ghosts[key]
             else:
@@ -80,7 +72,7 @@ class Prioritised(Generic[K]):
         self._age_seconds = age_seconds
         self._share = share
         self._levels: dict[int, _Level[K]] = {}
-        self._present: list[int] = []  # priorities that have keys, the highest first
+        self._order: list[_Level[K]] = []  # the highest first; empty ones stay, as there are few
         self._passed = 0  # hand-outs since the last one that went to the oldest key
         self._keys = 0
 
@@ -91,50 +83,65 @@ class Prioritised(Generic[K]):
         """`key` has become ready."""
         level = self._levels.get(priority)
         if level is None:
-            level = self._levels[priority] = _Level()
-        if not level.keys:
-            insort(self._present, priority, key=neg)
-        level.push(key, now)
+            level = self._new(priority)
+        level.keys.append(key)
+        level.ready_at.append(now)
         self._keys += 1
 
     def move(self, key: K, priority: int, to: int, now: float) -> None:
         """`key`, which is ready at `priority`, is ready at the end of another one from now on."""
         level = self._levels[priority]
         level.ghosts[key] = level.ghosts.get(key, 0) + 1
+        level.settle()
         self._keys -= 1
-        self._settle(priority, level)
         self.push(key, to, now)
 
     def pop(self, now: float) -> K:
         """Take out the key whose turn it is. Raises IndexError when there is none."""
-        present = self._present
-        priority = present[0]
-        if len(present) > 1:
-            self._passed += 1
-            if self._passed >= self._share:
-                oldest = min(present, key=self._ready_at)
-                if now - self._ready_at(oldest) >= self._age_seconds:
-                    priority = oldest
-                    self._passed = 0
-        level = self._levels[priority]
-        key = level.pop()
+        if not self._keys:
+            raise IndexError("pop from an empty queue")
+        for level in self._order:
+            if level.keys:
+                break
+        if level.ghosts or len(level.keys) != self._keys:
+            level = self._aged(level, now)
+        level.ready_at.popleft()
+        key = level.keys.popleft()
         self._keys -= 1
-        if level.ghosts or not level.keys:
-            self._settle(priority, level)
+        if level.ghosts:
+            level.settle()
         return key
 
     def clear(self) -> None:
         """Take out all keys."""
         self._levels.clear()
-        self._present.clear()
+        self._order.clear()
         self._keys = 0
 
-    def _ready_at(self, priority: int) -> float:
-        return self._levels[priority].ready_at[0]
+    def _aged(self, highest: _Level[K], now: float) -> _Level[K]:
+        """Whose turn it is where several priorities have keys."""
+        filled = [level for level in self._order if level.keys]
+        if len(filled) > 1:
+            self._passed += 1
+            if self._passed >= self._share:
+                oldest = min(filled, key=_ready_at)
+                if now - oldest.ready_at[0] >= self._age_seconds:
+                    self._passed = 0
+                    return oldest
+        return highest
 
-    def _settle(self, priority: int, level: _Level[K]) -> None:
-        level.settle()
-        if not level.keys:
-            self._present.remove(priority)
-            if len(self._levels) > _SPARE_LEVELS:
-                del self._levels[priority]
+    def _new(self, priority: int) -> _Level[K]:
+        if len(self._order) > _SPARE_LEVELS:
+            self._order = [level for level in self._order if level.keys]
+            self._levels = {level.priority: level for level in self._order}
+        level = self._levels[priority] = _Level(priority)
+        insort(self._order, level, key=_descending)
+        return level
+
+
+def _ready_at(level: _Level[K]) -> float:
+    return level.ready_at[0]
+
+
+def _descending(level: _Level[K]) -> int:
+    return -level.priority
