@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from cel_rules import CHANGES, PROPERTIES, TABLE, WRONG, as_rule
+from cel_families import FAMILIES, Family, Row
+from cel_rules import CHANGES, PROPERTIES, as_rule
 
 from kubewright.schema.cel.rule_checks import check_schema_rules
 from kubewright.schema.cel.rules import Rules, check_rules
@@ -23,17 +24,27 @@ def schema_with(*rules: str | dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize(("rule", "good", "bad"), TABLE, ids=[str(as_rule(row[0])["rule"]) for row in TABLE])
-def test_a_rule_of_the_table_accepts_and_refuses(rule: Any, good: dict[str, Any], bad: dict[str, Any]) -> None:
-    schema = schema_with(rule)
+@pytest.mark.parametrize(
+    ("family", "row"),
+    [pytest.param(family, row, id=row.rule["rule"]) for family in FAMILIES for row in family.rows],
+)
+def test_a_rule_of_the_table_accepts_and_refuses(family: Family, row: Row) -> None:
+    schema = family.schema(row.rule)
     assert check_schema_rules(schema) == []
-    assert check_rules(schema, good) == []
-    assert len(check_rules(schema, bad)) == 1
+    assert check_rules(schema, row.good) == []
+    assert len(check_rules(schema, row.bad)) == 1
 
 
-@pytest.mark.parametrize("rule", WRONG, ids=[str(as_rule(row)["rule"]) for row in WRONG])
-def test_a_wrong_rule_is_refused_before_any_object(rule: Any) -> None:
-    assert check_schema_rules(schema_with(rule))
+@pytest.mark.parametrize(
+    ("family", "rule"),
+    [pytest.param(family, rule, id=rule["rule"]) for family in FAMILIES for rule in family.wrong],
+)
+def test_a_wrong_rule_is_refused_before_any_object(family: Family, rule: dict[str, Any]) -> None:
+    assert check_schema_rules(family.schema(rule))
+
+
+def test_there_are_more_than_300_rules() -> None:
+    assert sum(len(family.rows) for family in FAMILIES) >= 300
 
 
 @pytest.mark.parametrize(("rule", "old", "good", "bad"), CHANGES, ids=[str(as_rule(row[0])["rule"]) for row in CHANGES])

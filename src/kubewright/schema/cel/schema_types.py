@@ -95,9 +95,12 @@ class SchemaType:
         while todo:
             each = todo.pop()
             if each.type.kind == "object":
-                found[each.type.name] = {
-                    name: FieldType(field.type, each.keys[name]) for name, field in each.fields.items()
-                }
+                fields = {name: FieldType(field.type, each.keys[name]) for name, field in each.fields.items()}
+                for field in tuple(fields.values()):
+                    # Reserved words may be written as they are behind a dot: `self.namespace`.
+                    if field.key in _RESERVED and field.key not in fields:
+                        fields[field.key] = FieldType(field.type, field.key)
+                found[each.type.name] = fields
                 todo.extend(each.fields.values())
             elif each.items is not None:
                 todo.append(each.items)
