@@ -10,15 +10,17 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from .builtin import builtin_catalog
+from .builtin import BuiltIn
 from .catalog import Catalog
 from .crds.controller import CrdController
 from .crds.conversion import ConversionWebhook
 from .crds.definition import GROUP, definition_type
+from .documents import OpenApi, discovery, health, root_paths, version
 from .registry.backend import Backend
 from .registry.call import resource_key
 from .server import ApiServer
 from .store import Store
+from .table import table_transform
 
 __all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
 
@@ -27,9 +29,19 @@ _NAMESPACES: Final = resource_key("", "namespaces")
 
 
 @lru_cache(maxsize=1)
+def _built_in() -> BuiltIn:
+    return BuiltIn()
+
+
+@lru_cache(maxsize=1)
+def _open_api() -> OpenApi:
+    return OpenApi(_built_in())
+
+
+@lru_cache(maxsize=1)
 def base_catalog() -> Catalog:
     """The built-in resource types, definitions of custom ones among them. Immutable, so that all servers share it."""
-    catalog = builtin_catalog()
+    catalog = _built_in().catalog()
     return Catalog(definition_type(each) if each.group == GROUP else each for each in catalog.types)
 
 
@@ -54,7 +66,12 @@ def new_server(
     backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
     if now is not None:
         backend.now = now
-    server = ApiServer(backend=backend)
+    open_api = _open_api()
+    server = ApiServer(
+        backend=backend,
+        documents=(discovery, open_api, health, version, root_paths),
+        transforms={"Table": table_transform(lambda: backend.now(), open_api.describe)},
+    )
     for name in SYSTEM_NAMESPACES:
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 import yaml
 
+from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.values import MAX_DEPTH
 
 from .errors import bad_request, unsupported_media_type
@@ -31,10 +32,20 @@ ProtobufReader = Callable[[bytes], dict[str, Any]]
 
 
 class Body(NamedTuple):
-    """A decoded body. `duplicates` as strict decoding reports them: `duplicate field "spec.bar"`."""
+    """A decoded body. `duplicates` as strict decoding warns of them: `duplicate field "spec.bar"`; `in_yaml`: the
+    reader of YAML has found them, which says them together."""
 
     value: Any
     duplicates: tuple[str, ...] = ()
+    in_yaml: bool = False
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The duplicates as they are refused."""
+        if not self.in_yaml or not self.duplicates:
+            return self.duplicates
+        lines = "\n  ".join(self.duplicates)
+        return (f"yaml: unmarshal errors:\n  {lines}",)
 
 
 class BadJson(ValueError):
@@ -107,24 +118,39 @@ def _constant(text: str) -> Any:
 
 
 def _paths(value: Any, path: str, twice: Mapping[int, list[str]], found: list[str]) -> None:
+    """The paths of names that are there twice, in the order in which a reader comes to the end of their objects."""
     if isinstance(value, dict):
-        found += [f'duplicate field "{path}{name}"' for name in twice.get(id(value), ())]
         for name, each in value.items():
             _paths(each, f"{path}{name}.", twice, found)
+        found += [f'duplicate field "{path}{name}"' for name in twice.get(id(value), ())]
     elif isinstance(value, list):
         for place, each in enumerate(value):
             _paths(each, f"{path.removesuffix('.')}[{place}].", twice, found)
+
+
+def json_problem(body: bytes) -> str:
+    """Why bytes are no JSON, in the words of Go's reader; empty if they are."""
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError) as error:
+        return _as_go(error, body)
+    return ""
 
 
 def _as_go(error: Exception, body: bytes) -> str:
     """What Go's decoder says of the same text, for the usual cases."""
     if isinstance(error, RecursionError):
         return "exceeded max depth"
+    if isinstance(error, UnicodeDecodeError):
+        return f"invalid character {_quoted(chr(body[error.start]))} looking for beginning of value"
     if isinstance(error, json.JSONDecodeError):
         rest = error.doc[error.pos :].lstrip(" \t\r\n")
         if not rest or error.msg.startswith("Unterminated"):
             return "unexpected end of JSON input"
         character = _quoted(rest[0])
+        for literal in ("true", "false", "null"):
+            if rest[0] == literal[0] and not error.msg.startswith("Extra"):
+                return _in_literal(rest, literal)
         if error.msg == "Extra data":
             return f"invalid character {character} after top-level value"
         if error.msg.startswith("Expecting property name"):
@@ -138,8 +164,17 @@ def _as_go(error: Exception, body: bytes) -> str:
     return str(error)
 
 
+def _in_literal(rest: str, literal: str) -> str:
+    for place, wanted in enumerate(literal):
+        if place >= len(rest):
+            return "unexpected end of JSON input"
+        if rest[place] != wanted:
+            return f"invalid character {_quoted(rest[place])} in literal {literal} (expecting '{wanted}')"
+    return "unexpected end of JSON input"
+
+
 def _quoted(character: str) -> str:
-    return {"'": "'\\''", '"': "'\"'"}.get(character, f"'{character}'")
+    return {"'": "'\\''", '"': "'\"'"}.get(character, f"'{quoted(character)[1:-1]}'")
 
 
 def _in_array(before: str) -> bool:
@@ -191,7 +226,7 @@ def _yaml(body: bytes, strict: bool) -> Body:
         value = loader.get_single_data()
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise BadJson(f"error converting YAML to JSON: yaml: {_first_line(error)}") from None
-    return Body(value, tuple(loader.twice) if strict else ())
+    return Body(value, tuple(loader.twice) if strict else (), in_yaml=True)
 
 
 def _first_line(error: Exception) -> str:

@@ -140,6 +140,16 @@ def invalid(resource: Named, name: str, errors: Sequence[FieldError]) -> StatusE
     return invalid_of(kind_name(resource), resource.group, resource.kind, name, errors)
 
 
+def invalid_object(resource: Named, obj: dict[str, Any], errors: Sequence[FieldError]) -> StatusError:
+    """A 422 for an object, which may say another kind than that of its resource."""
+    if not getattr(resource, "is_custom", False):
+        # Built-in kinds have their errors compared with those of generated code, which leaves each once.
+        errors = list({(each.reason, each.field, each.body): each for each in errors}.values())
+    kind, name = str(obj.get("kind") or resource.kind), str((obj.get("metadata") or {}).get("name", ""))
+    shown = f"{kind}.{resource.group}" if resource.group else kind
+    return invalid_of(shown, resource.group, kind, name, errors)
+
+
 def invalid_of(shown: str, group: str, kind: str, name: str, errors: Sequence[FieldError]) -> StatusError:
     said = f"{shown} {quoted(name)} is invalid"
     if errors:
@@ -190,7 +200,11 @@ def method_not_allowed() -> StatusError:
     return StatusError(405, "MethodNotAllowed", said, {})
 
 
-def not_acceptable(accepted: Sequence[str]) -> StatusError:
+def not_acceptable(accepted: Sequence[str], *, by_type: bool = False) -> StatusError:
+    """Nothing that is accepted can be written. `by_type`: not even the media type, which built-in kinds say otherwise."""
+    if by_type:
+        said = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"
+        return StatusError(406, "NotAcceptable", said, {})
     said = f"only the following media types are accepted: {', '.join(accepted)}"
     return StatusError(406, "NotAcceptable", said)
 
@@ -198,6 +212,11 @@ def not_acceptable(accepted: Sequence[str]) -> StatusError:
 def unsupported_media_type(accepted: Sequence[str]) -> StatusError:
     said = f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
     return StatusError(415, "UnsupportedMediaType", said)
+
+
+def unsupported_patch_type() -> StatusError:
+    """A patch type that no built-in kind has."""
+    return StatusError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
 
 def request_too_large(limit_bytes: int) -> StatusError:

@@ -17,7 +17,6 @@ from .representation import AS_IS, AS_YAML, METADATA, MetadataOnly, Representati
 __all__ = ["Clause", "Transform", "clauses", "negotiate"]
 
 _ACCEPTED: Final = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-_CUSTOM_ACCEPTED: Final = ("application/json", "application/yaml")
 _META_GROUP: Final = "meta.k8s.io"
 _META_VERSIONS: Final = ("v1", "v1beta1")
 
@@ -83,7 +82,10 @@ def negotiate(
     """
     if not header or header == "*/*":
         return AS_IS
-    for clause in clauses(header):
+    found = clauses(header)
+    if not is_custom and not any(map(_is_known, found)):
+        raise not_acceptable(_ACCEPTED, by_type=True)
+    for clause in found:
         wanted = clause.parameter("as")
         if not _is_json(clause):
             if (clause.type, clause.subtype) == ("application", "yaml") and not wanted:
@@ -100,7 +102,12 @@ def negotiate(
             return METADATA if version == "v1" else MetadataOnly(f"{_META_GROUP}/{version}")
         if wanted in transforms:
             return transforms[wanted](f"{_META_GROUP}/{version}", query)
-    raise not_acceptable(_CUSTOM_ACCEPTED if is_custom else _ACCEPTED)
+    raise not_acceptable(_ACCEPTED)
+
+
+def _is_known(clause: Clause) -> bool:
+    """Whether the router of built-in kinds lets a type through: by its whole name, or anything."""
+    return (clause.type, clause.subtype) == ("*", "*") or f"{clause.type}/{clause.subtype}" in _ACCEPTED
 
 
 def _is_json(clause: Clause) -> bool:

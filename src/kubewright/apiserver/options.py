@@ -17,6 +17,7 @@ from kubewright.schema.structural.fielderrors import FieldError, forbidden, inva
 from kubewright.schema.structural.gotext import quoted
 
 from .errors import bad_request, invalid_options
+from .selecting import field_selector, label_selector
 
 __all__ = ["DeleteOptions", "ListOptions", "WriteOptions", "delete_options", "list_options", "write_options"]
 
@@ -88,9 +89,10 @@ def boolean(text: str) -> bool:
 
 
 def revision(text: str) -> int:
-    """A resource version. Raises ValueError with Go's words."""
+    """A resource version. Raises ValueError with the storage's words."""
     if _UNSIGNED.fullmatch(text) is None:
-        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+        said = f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax"
+        raise ValueError(f"resourceVersion: Invalid value: {quoted(text)}: {said}")
     return int(text)
 
 
@@ -100,15 +102,9 @@ def list_options(query: Query, *, is_watch: bool = False) -> ListOptions:
     for name, value in query:
         match name:
             case "labelSelector":
-                try:
-                    options.label_selector = Selector.parse(value) if value else None
-                except ValueError as error:
-                    raise bad_request(f"unable to parse requirement: {error}") from None
+                options.label_selector = label_selector(value) if value else None
             case "fieldSelector":
-                try:
-                    options.field_selector = FieldSelector.parse(value) if value else None
-                except ValueError as error:
-                    raise bad_request(str(error)) from None
+                options.field_selector = field_selector(value) if value else None
             case "watch":
                 options.watch = is_watch or boolean(value)
             case "allowWatchBookmarks":

@@ -69,6 +69,7 @@ class AsIs:
 
     def many(self, kind: ResourceType, entries: Sequence[Entry], meta: Mapping[str, Any]) -> bytes:
         if kind.is_custom:
+            meta = {"continue": "", **meta}
             return _joined(kind.list_kind, kind.api_version, meta, [each.json for each in entries])
         head = orjson.dumps({"kind": kind.kind, "apiVersion": kind.api_version})[:-1] + b","
         return _joined(kind.list_kind, kind.api_version, meta, [_without(head, each) for each in entries])

@@ -18,6 +18,7 @@ import orjson
 from .catalog import Catalog, ResourceType, Subresource
 from .errors import (
     StatusError,
+    bad_request,
     internal,
     method_not_allowed,
     method_not_supported,
@@ -28,7 +29,7 @@ from .errors import (
 from .negotiation import Transform, negotiate
 from .options import boolean
 from .registry.backend import Admission, Backend, FieldManager
-from .registry.call import Call
+from .registry.call import Call, warning_header
 from .registry.create import create
 from .registry.delete import delete, delete_collection
 from .registry.get import get
@@ -158,10 +159,13 @@ class ApiServer:
         try:
             return await self._chain(request)
         except StatusError as error:
-            return error_response(error)
+            answer = error_response(error)
         except Exception:
             _log.exception("%s %s failed", request.method, request.path)
-            return error_response(internal("an error that nobody expected; it is in the log of the server"))
+            answer = error_response(internal("an error that nobody expected; it is in the log of the server"))
+        if request.method == "HEAD":
+            answer.body = b""
+        return answer
 
     def fork(self) -> ApiServer:
         """A server that goes on from here by itself: neither sees what is written to the other. Streams stay."""
@@ -225,7 +229,12 @@ class ApiServer:
             assert isinstance(stream.chunks, Watching)
             self._streams.add(stream.chunks)
             return stream
-        return await self._verb(call)(call)
+        try:
+            return await self._verb(call)(call)
+        except StatusError as error:
+            # What was warned of before the refusal is said all the same.
+            error.headers += tuple(("warning", warning_header(each)) for each in call.warnings)
+            raise
 
     def _scoped(self, kind: ResourceType, where: Route, verb: str) -> Route:
         """The route, if the scope of the resource allows it. Raises StatusError."""
@@ -261,8 +270,13 @@ class ApiServer:
                 found = call_action
             else:
                 found = (_VIEW if part.view is not None else _SAME).get(verb)
-        elif verb not in kind.verbs or (verb in _TO_COLLECTIONS) is bool(call.route.name):
+        elif verb not in kind.verbs or (call.request.method == "HEAD" and not kind.is_custom):
             found = None
+        elif (verb in _TO_COLLECTIONS) is bool(call.route.name):
+            if kind.is_custom and verb in ("update", "patch"):
+                raise bad_request("name must be provided")
+            # Custom resources have one handler for all paths: a POST to an object creates what its body says.
+            found = create if kind.is_custom and verb == "create" else None
         else:
             found = _VERBS.get(verb)
         if found is None:
@@ -293,8 +307,7 @@ class ApiServer:
             answer = each(self, request)
             if answer is not None:
                 return answer
-        known = self.backend.catalog.resources(where.group, where.version)
-        if any(not each.is_custom for each in known):
+        if any(each.group == where.group and not each.is_custom for each in self.backend.catalog.types):
             raise path_not_found()
         return page_not_found()
 

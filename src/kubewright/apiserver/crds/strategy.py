@@ -47,6 +47,11 @@ class CustomStrategy(GenericStrategy):
                 obj["metadata"], unknown = read_meta(obj["metadata"])
             except MetaError as error:
                 raise Malformed(str(error)) from None
+        if obj["apiVersion"] != self.version.api_version:
+            # Not a version that is known here: none of its fields is.
+            if obj["apiVersion"]:
+                unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
+            return [f'unknown field "{each}"' for each in unknown]
         problem, lost = self.version.coerce(obj)
         if problem is not None:
             raise Malformed(str(problem))

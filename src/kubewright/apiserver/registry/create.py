@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from kubewright.schema.structural.values import copied
 
-from ..errors import StatusError, already_exists, forbidden, generate_name_conflict, invalid, unexplained
+from ..errors import StatusError, already_exists, forbidden, generate_name_conflict, invalid_object, unexplained
 from ..options import WriteOptions, write_options
 from ..request import Response
 from ..store import Entry, Exists
@@ -113,7 +113,7 @@ async def prepare_new(call: Call, obj: dict[str, Any], options: WriteOptions) ->
     strategy.prepare_create(obj, context)
     errors = strategy.metadata_errors(meta, namespaced=kind.namespaced) + strategy.validate_create(obj, context)
     if errors := errors or generic_errors(meta, namespaced=kind.namespaced):
-        raise invalid(kind, meta.get("name", ""), errors)
+        raise invalid_object(kind, obj, errors)
     for text in strategy.warnings(obj, None, context):
         call.warn(text)
     if backend.admission is not None:

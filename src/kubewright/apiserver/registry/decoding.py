@@ -17,7 +17,6 @@ from .call import Call
 
 __all__ = ["cannot_be_handled", "decode_object", "read_fields", "report"]
 
-_CUSTOM_TYPES: Final = ("application/json", "application/yaml")
 _SHOWN: Final = 30
 _SAFE_DEPTH: Final = 150
 
@@ -44,11 +43,10 @@ def decode_object(call: Call, validation: str, *, kind: str = "", api_version: s
     kind, api_version = kind or served.kind, api_version or served.api_version
     body = _decoded(call, kind, strict=validation != "Ignore")
     obj = body.value
-    problems = list(body.duplicates)
-    if call.subresource is None or _is_same(call):
-        problems += read_fields(call, obj)
+    unknown = read_fields(call, obj) if call.subresource is None or _is_same(call) else []
+    problems = [*body.duplicates, *unknown]
     if problems:
-        said = f"strict decoding error: {', '.join(problems)}"
+        said = f"strict decoding error: {', '.join([*body.refused, *unknown])}"
         report(call, problems, validation, cannot_be_handled(obj["kind"], obj["apiVersion"], kind, said))
     if obj["apiVersion"] != api_version:
         raise bad_request(
@@ -65,16 +63,17 @@ def _is_same(call: Call) -> bool:
 
 def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
     body = call.request.body
-    accepted = _CUSTOM_TYPES if call.kind.is_custom else JSON_TYPES
     reader = call.backend.protobuf
     try:
         decoded = read_body(
-            body, call.request.headers.get("content-type", ""), strict=strict, accepted=accepted, protobuf=reader
+            body, call.request.headers.get("content-type", ""), strict=strict, accepted=JSON_TYPES, protobuf=reader
         )
     except BadJson as error:
         said = f"couldn't get version/kind; json parse error: {error}"
         raise _unrecognized(kind, said, body) from None
     obj = decoded.value
+    if obj is None and not call.kind.is_custom:
+        obj = {}
     if not isinstance(obj, dict):
         said = "couldn't get version/kind; json parse error: json: cannot unmarshal "
         found = {list: "array", str: "string", bool: "bool", type(None): "null"}.get(type(obj), "number")
@@ -89,7 +88,38 @@ def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
             raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {name} is no text", body)
     if not obj.get("kind") and call.kind.is_custom and call.subresource is None:
         raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
-    return Body(_headed(obj, kind, call.kind.api_version), decoded.duplicates)
+    if call.kind.is_custom and call.subresource is None:
+        return decoded._replace(value=_headed(obj, kind, ""))
+    obj = _headed(obj, kind, call.kind.api_version)
+    if call.subresource is None or _is_same(call):
+        _check_kind(call, obj)
+    return decoded._replace(value=obj)
+
+
+def _check_kind(call: Call, obj: dict[str, Any]) -> None:
+    """Raises StatusError: the body is of another built-in kind, or of none."""
+    wanted, kind, api_version = call.kind, obj["kind"], obj["apiVersion"]
+    if (kind == wanted.kind and api_version == wanted.api_version) or wanted.is_custom:
+        return
+    why = other_kind(call, kind, api_version)
+    if why:
+        raise bad_request(cannot_be_handled(kind, api_version, wanted.kind, why))
+
+
+def other_kind(call: Call, kind: str, api_version: str) -> str:
+    """Why an object that says another kind or version than that of the call is none; empty if it is one."""
+    wanted = call.kind
+    found = call.backend.catalog.of_kind(api_version, kind)
+    if found is None or found.is_custom:
+        return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+    if found.kind == wanted.kind and found.group == wanted.group:
+        return ""
+    version = api_version.rpartition("/")[2]
+    return f"converting ({version}.{kind}) to ({_package(wanted.group)}.{wanted.kind}): unknown conversion"
+
+
+def _package(group: str) -> str:
+    return group.partition(".")[0] or "core"
 
 
 def _headed(obj: dict[str, Any], kind: str, api_version: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def _options(call: Call) -> DeleteOptions:
         kind = read.value.get("kind") or "DeleteOptions"
         if kind != "DeleteOptions":
             version = read.value.get("apiVersion") or "meta.k8s.io/v1"
-            scheme = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:36"
+            scheme = "pkg/runtime/scheme.go:111"
             raise bad_request(f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"')
         body = read.value
     return delete_options(call.request.query, body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import bad_request, not_found, too_large_resource_version
+from ..errors import bad_request, not_found, too_large_resource_version, unexplained
 from ..options import boolean, revision
 from ..request import Response
 from ..store import Entry
@@ -33,6 +33,10 @@ def _check_query(call: Call) -> None:
         raise bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     wanted = call.request.parameter("resourceVersion")
     if wanted and wanted != "0":
+        try:
+            revision(wanted)
+        except ValueError as error:
+            raise unexplained(str(error)) from None
         check_revision(call, wanted)
 
 

@@ -105,6 +105,7 @@ def generic_errors(meta: dict[str, Any], *, namespaced: bool) -> list[FieldError
 
 def keep_system_fields(meta: dict[str, Any], old: dict[str, Any]) -> None:
     """Give a changed object what no update changes."""
+    meta.pop("selfLink", None)
     if not meta.get("uid"):
         meta["uid"] = old.get("uid", "")
     if "creationTimestamp" in old:

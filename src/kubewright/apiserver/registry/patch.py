@@ -12,10 +12,18 @@ from typing import Any, Final
 import orjson
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
-from kubewright.schema.structural.gotext import as_json, plain
+from kubewright.schema.structural.gotext import as_json, kind_of, plain
 
 from ..bodies import BadJson, decode_json, media_type, read_body
-from ..errors import StatusError, bad_request, conflict, invalid_of, not_found, unsupported_media_type
+from ..errors import (
+    StatusError,
+    bad_request,
+    conflict,
+    invalid_of,
+    not_found,
+    unsupported_media_type,
+    unsupported_patch_type,
+)
 from ..options import WriteOptions, write_options
 from ..patching import json_patch, merge_patch
 from ..request import Response
@@ -23,7 +31,7 @@ from ..store import Entry
 from ..strategy import Malformed
 from .call import Call
 from .create import create_object, manager_of, track
-from .decoding import check_size
+from .decoding import check_size, other_kind
 from .metadata import check_name, ensure_namespace, meta_of
 from .update import change
 
@@ -56,20 +64,17 @@ async def patch(call: Call) -> Response:
 
 def accepted_types(call: Call) -> tuple[str, ...]:
     """The patch types of a resource type, in the order in which the real server lists them."""
-    types = [JSON_PATCH, MERGE_PATCH]
-    if not call.kind.is_custom and call.kind.strategic_patch is not None:
-        types.append(STRATEGIC)
-    if call.backend.field_manager is not None:
-        types.append(APPLY)
-    return tuple(types)
+    if call.kind.is_custom or call.kind.strategic_patch is None:
+        return (JSON_PATCH, MERGE_PATCH, APPLY)
+    return (JSON_PATCH, MERGE_PATCH, STRATEGIC, APPLY)
 
 
 def read_patch(call: Call) -> tuple[str, WriteOptions]:
     """The type and the options of a patch whose body is JSON. Raises StatusError."""
     kind = media_type(call.request.headers.get("content-type", ""))
     accepted = accepted_types(call)
-    if kind not in accepted:
-        raise unsupported_media_type(accepted)
+    if kind not in accepted or (kind == APPLY and call.backend.field_manager is None):
+        raise unsupported_media_type(accepted) if call.kind.is_custom else unsupported_patch_type()
     check_size(call)
     options = write_options(call.request.query, "PatchOptions", is_apply=kind == APPLY)
     if kind != APPLY:
@@ -88,15 +93,17 @@ def patched_by(call: Call, kind: str, live: Entry, options: WriteOptions, *, war
     document: dict[str, Any] = orjson.loads(live.json)
     if kind == JSON_PATCH:
         unknown: list[str] = []
-        new = json_patch(document, body.value, unknown)
+        new = json_patch(document, [] if body.value is None else body.value, unknown)
         problems = [*(f"json patch {each}" for each in problems), *unknown]
     elif kind == MERGE_PATCH:
         new = merge_patch(document, body.value)
     else:
         assert call.kind.strategic_patch is not None
-        if not isinstance(body.value, dict):
-            raise bad_request("json: cannot unmarshal into Go value of type map[string]interface {}")
-        new = call.kind.strategic_patch(document, body.value)
+        wanted = {} if body.value is None else body.value
+        if not isinstance(wanted, dict):
+            said = f"json: cannot unmarshal {_called(wanted)} into Go value of type map[string]interface {{}}"
+            raise bad_request(said)
+        new = call.kind.strategic_patch(document, wanted)
     return _read(call, new, problems, options.field_validation, warn, plain(body.value) if kind == STRATEGIC else None)
 
 
@@ -107,6 +114,12 @@ def _read(call: Call, new: Any, problems: list[str], validation: str, warn: bool
 
     if not isinstance(new, dict):
         raise refused("json: cannot unmarshal into Go value")
+    served = call.kind
+    if not served.is_custom and (new.get("kind"), new.get("apiVersion")) != (served.kind, served.api_version):
+        new["kind"] = new.get("kind") or served.kind
+        new["apiVersion"] = new.get("apiVersion") or served.api_version
+        if why := other_kind(call, new["kind"], new["apiVersion"]):
+            raise refused(why)
     try:
         text = as_json(new) if shown is None and validation == "Strict" else ""
         problems += call.strategy.decode(new)
@@ -121,6 +134,10 @@ def _read(call: Call, new: Any, problems: list[str], validation: str, warn: bool
     meta_of(new)
     call.strategy.default(new)
     return new
+
+
+def _called(value: Any) -> str:
+    return {"boolean": "bool", "integer": "number"}.get(kind_of(value), kind_of(value))
 
 
 async def _apply(call: Call, options: WriteOptions) -> Response:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from ..bodies import json_problem
 from ..errors import bad_request
 
 __all__ = ["PRESENT", "Token", "decode_token", "encode_token"]
@@ -45,9 +46,7 @@ def decode_token(text: str) -> Token:
     try:
         body: Any = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        shown = chr(raw[0]) if raw else ""
-        said = f"invalid character '{shown}' looking for beginning of value" if raw else "unexpected end of JSON input"
-        raise _invalid(f"{_INVALID}: {said}") from None
+        raise _invalid(f"{_INVALID}: {json_problem(raw)}") from None
     if not isinstance(body, dict) or body.get("v") != _VERSION:
         version = body.get("v", "") if isinstance(body, dict) else ""
         raise _invalid(f"{_INVALID}: server does not recognize this encoded version {version}")
@@ -66,7 +65,7 @@ def decode_token(text: str) -> Token:
 
 def _bad_place(text: str) -> int:
     known = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    return next((place for place, each in enumerate(text) if each not in known), len(text))
+    return next((place for place, each in enumerate(text) if each not in known), len(text) - 1)
 
 
 def _invalid(why: str) -> Exception:

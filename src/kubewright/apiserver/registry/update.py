@@ -18,8 +18,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
+from kubewright.schema.structural.gotext import quoted
 
-from ..errors import StatusError, conflict, internal, invalid, invalid_of, resource_name
+from ..errors import StatusError, conflict, internal, invalid_object, invalid_of, resource_name
 from ..options import WriteOptions, revision, write_options
 from ..request import Response
 from ..store import Entry, Missing, Moved
@@ -123,7 +124,7 @@ def _check_version(call: Call, name: str, meta: dict[str, Any], served: Entry) -
         try:
             wanted = revision(said)
         except ValueError as error:
-            raise StatusError(500, "", str(error)) from None
+            raise StatusError(500, "", str(error).rpartition(f"{quoted(said)}: ")[2]) from None
         if wanted != served.revision:
             raise conflict(call.kind, name, MODIFIED)
     elif not call.strategy.allows_unconditional_update:
@@ -146,7 +147,7 @@ def prepare_change(call: Call, new: dict[str, Any], old: dict[str, Any], context
     errors = generic_errors(meta, namespaced=kind.namespaced) + changed_meta_errors(meta, before)
     errors += strategy.metadata_update_errors(meta, before) + strategy.validate_update(new, old, context)
     if errors:
-        raise invalid(kind, meta.get("name", ""), errors)
+        raise invalid_object(kind, new, errors)
     for text in strategy.warnings(new, old, context):
         call.warn(text)
 

@@ -21,10 +21,8 @@ from typing import Any, Final
 
 import orjson
 
-from kubewright.schema.structural.fielderrors import invalid
-
 from ..catalog import ResourceType
-from ..errors import StatusError, expired, invalid_of, method_not_supported, too_large_resource_version
+from ..errors import StatusError, expired, method_not_supported, too_large_resource_version, unexplained
 from ..options import ListOptions, list_options, revision
 from ..request import JSON, Stream
 from ..store import Change, Compacted, Entry
@@ -62,10 +60,7 @@ def _since(call: Call, options: ListOptions) -> int:
     try:
         return revision(options.resource_version) if options.resource_version else 0
     except ValueError as error:
-        kind = call.kind
-        shown = f"{kind.plural}.{kind.group}" if kind.group else kind.plural
-        errors = [invalid("resourceVersion", options.resource_version, str(error))]
-        raise invalid_of(shown, kind.group, kind.plural, "", errors) from None
+        raise unexplained(str(error)) from None
 
 
 def _start(call: Call, hub: Hub, options: ListOptions, chosen: Selection, since: int) -> Watching:
