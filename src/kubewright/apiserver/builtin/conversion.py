@@ -13,7 +13,7 @@ from typing import Any, Final
 from .decoding import decode
 from .gotypes import GoTypes
 
-__all__ = ["CONVERTERS"]
+__all__ = ["CONVERTERS", "event_to_core"]
 
 Object = dict[str, Any]
 
@@ -66,6 +66,11 @@ class _Autoscalers(_Built):
         return _to_v1(obj) if api_version == "autoscaling/v1" else _to_v2(obj)
 
 
+def event_to_core(obj: Object) -> Object:
+    """An Event of events.k8s.io with the names of core."""
+    return {_TO_CORE.get(name, name): value for name, value in obj.items()}
+
+
 def _is_cpu(metric: Object) -> bool:
     target = metric.get("resource", {}).get("target", {})
     return (
@@ -113,9 +118,8 @@ def _to_v2(obj: Object) -> Object:
     current = _read(annotations, _CURRENT)
     if current is None and used is not None:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
-    for name, value in (("currentMetrics", current), ("conditions", _read(annotations, _CONDITIONS))):
-        if value is not None:
-            status[name] = value
+    more = {"currentMetrics": current, "conditions": _read(annotations, _CONDITIONS)}
+    status |= {name: value for name, value in more.items() if value is not None}
     return {**obj, "metadata": _annotated(obj["metadata"], annotations), "spec": spec, "status": status}
 
 

@@ -53,8 +53,8 @@ class GoType:
     """One Go type.
 
     `kind` is one of struct, slice, map, pointer, string, bool, int32, int64, float64, bytes, custom; `custom` names
-    the reader of a custom one (Quantity, Time, ...). `name` is that of the type alone, `Pod`, and `key` with the package, `core/v1.Pod`; both are "" without a
-    name.
+    the reader of a custom one (Quantity, Time, ...). `name` is that of the type alone, `Pod`, and `key` with the
+    package, `core/v1.Pod`; both are "" without a name.
     """
 
     def __init__(self, registry: GoTypes, kind: str, said: str, name: str = "") -> None:

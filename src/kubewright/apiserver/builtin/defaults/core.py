@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any, Final
 
 __all__ = ["DEFAULTS"]
@@ -47,6 +48,12 @@ def _service(obj: Object) -> None:
 
 
 def _secret(obj: Object) -> None:
+    texts = obj.pop("stringData", None)
+    if texts:
+        data = obj.setdefault("data", {})
+        for name, text in texts.items():
+            # Text that was written as text is data from here on; no bytes are null, as Go writes them.
+            data[name] = base64.b64encode(text.encode()).decode()
     obj.setdefault("type", "Opaque")
 
 

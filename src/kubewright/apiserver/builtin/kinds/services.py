@@ -271,4 +271,3 @@ SERVICE: Final[dict[str, Any]] = {
     "validate_update": _validate_update,
     "labels": {"spec.clusterIP": _cluster_ip, "spec.type": _type},
 }
-

@@ -68,8 +68,6 @@ def _label_job(obj: Object, context: Context) -> None:
         meta["labels"] = dict(labels)
 
 
-
-
 def _succeeded(obj: Object) -> str:
     return str((obj.get("status") or {}).get("succeeded", 0))
 

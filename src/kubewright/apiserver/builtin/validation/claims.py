@@ -108,7 +108,9 @@ def claim_update(new: Object, old: Object) -> Errors:
         if "storage" in (after.get("resources", {}).get("requests") or {}):
             after["resources"]["requests"]["storage"] = before["resources"]["requests"]["storage"]
     if not same(after, before):
-        said = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+        said = (
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+        )
         errors.append(forbidden("spec", said + "\n"))
     if size < was and size <= Quantity(((old.get("status") or {}).get("capacity") or {}).get("storage", "0")):
         errors.append(forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"))
@@ -166,9 +168,7 @@ def volume_update(new: Object, old: Object) -> Errors:
 def storage_class(obj: Object) -> Errors:
     """Errors of a StorageClass."""
     provisioner = obj.get("provisioner", "")
-    errors = (
-        check("provisioner", provisioner.lower(), qualified_name) if provisioner else [required("provisioner")]
-    )
+    errors = check("provisioner", provisioner.lower(), qualified_name) if provisioner else [required("provisioner")]
     for name in obj.get("parameters") or {}:
         if not name:
             errors.append(invalid("parameters", name, "field can not be empty."))

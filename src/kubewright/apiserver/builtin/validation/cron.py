@@ -7,8 +7,13 @@ from typing import Final
 
 __all__ = ["schedule_problem"]
 
-_MONTHS: Final = {name: place for place, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_DAYS: Final = {name: place for place, name in enumerate("sun mon tue wed thu fri sat".split())}
+_MONTHS: Final = {
+    name: place
+    for place, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
+_DAYS: Final = {name: place for place, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
 _FIELDS: Final = (
     (0, 59, {}),
     (0, 23, {}),

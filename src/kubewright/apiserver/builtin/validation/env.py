@@ -34,7 +34,13 @@ ENV_FIELDS: Final = (
     "status.podIP",
     "status.podIPs",
 )
-VOLUME_FIELDS: Final = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
+VOLUME_FIELDS: Final = (
+    "metadata.annotations",
+    "metadata.labels",
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+)
 _FIELDS: Final = frozenset({*ENV_FIELDS, *VOLUME_FIELDS, "spec.restartPolicy", "spec.hostname"})
 _SUBSCRIPT: Final = re.compile(r"([^\[]+)\['(.*)'\]", re.DOTALL)
 _RESOURCES: Final = (

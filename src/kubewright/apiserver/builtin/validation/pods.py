@@ -10,7 +10,7 @@ from kubewright.schema.structural.values import copied, same
 
 from .containers import PodFacts, containers, ephemeral_containers, image_without_spaces, init_containers
 from .labels import annotations, labels
-from .resources import container_resource_name, amount
+from .resources import amount, container_resource_name
 from .scheduling import affinity, spread, tolerations
 from .security import no_host_users, pod_security
 from .texts import (
@@ -264,5 +264,3 @@ def _comparable(after: Object, before: Object) -> Object:
             if name in before:
                 made[name] = before[name]
     return made
-
-

@@ -181,7 +181,9 @@ def spread(path: str, constraints: list[Object]) -> Errors:
         if action not in known:
             errors.append(not_supported(f"{here}.whenUnsatisfiable", action, known))
         pair = (topology, action)
-        if any((one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) == pair for one in constraints[place + 1 :]):
+        if any(
+            (one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) == pair for one in constraints[place + 1 :]
+        ):
             where = f"{here}.{{topologyKey, whenUnsatisfiable}}"
             errors.append(duplicate(where, f"{{{topology}, {action}}}"))
         errors += _min_domains(f"{here}.minDomains", each.get("minDomains"), action)

@@ -23,7 +23,7 @@ from .texts import (
     qualified_errors,
 )
 
-__all__ = ["endpoints", "is_headless", "service", "service_update"]
+__all__ = ["cidr_errors", "endpoint_ip", "endpoints", "is_headless", "service", "service_update"]
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
@@ -156,9 +156,7 @@ def _same_ports(ports: list[Object]) -> Errors:
         key = (port.get("protocol"), port.get("port"))
         if key in seen:
             # The internal type has no JSON names: all its fields are shown.
-            shown = GoStruct(
-                Name="", Protocol=key[0], AppProtocol=None, Port=key[1], TargetPort=0, NodePort=0
-            )
+            shown = GoStruct(Name="", Protocol=key[0], AppProtocol=None, Port=key[1], TargetPort=0, NodePort=0)
             errors.append(duplicate(f"spec.ports[{place}]", shown))
         seen.add(key)
     return errors
@@ -171,7 +169,7 @@ def _balancing(spec: Object, kind: str) -> Errors:
         if kind != "LoadBalancer":
             errors.append(forbidden(where, _ONLY_BALANCED))
         for place, each in enumerate(ranges):
-            errors += _cidr(f"{where}[{place}]", each.strip())
+            errors += cidr_errors(f"{where}[{place}]", each.strip())
     if spec.get("allocateLoadBalancerNodePorts") is not None and kind != "LoadBalancer":
         errors.append(forbidden("spec.allocateLoadBalancerNodePorts", _ONLY_BALANCED))
     if (name := spec.get("loadBalancerClass")) is not None:
@@ -182,7 +180,8 @@ def _balancing(spec: Object, kind: str) -> Errors:
     return errors
 
 
-def _cidr(path: str, value: str) -> Errors:
+def cidr_errors(path: str, value: str) -> Errors:
+    """Errors of a range of addresses."""
     try:
         if "/" not in value:
             raise ValueError
