@@ -201,7 +201,7 @@ def method_not_allowed() -> StatusError:
 
 
 def not_acceptable(accepted: Sequence[str], *, by_type: bool = False) -> StatusError:
-    """Nothing that is accepted can be written. `by_type`: not even the media type, which built-in kinds say otherwise."""
+    """Nothing that is accepted can be written; `by_type`: for the media type alone, which is said otherwise."""
     if by_type:
         said = f"406: Not Acceptable\n\nAvailable representations: {', '.join(accepted)}"
         return StatusError(406, "NotAcceptable", said, {})

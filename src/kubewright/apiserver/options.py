@@ -99,7 +99,7 @@ def revision(text: str) -> int:
 def list_options(query: Query, *, is_watch: bool = False) -> ListOptions:
     """Read and checked, with what is filled in for watches that say nothing of how to start."""
     options = ListOptions(watch=is_watch)
-    for name, value in query:
+    for name, value in reversed(dict(reversed(query)).items()):  # of a repeated name the first value counts
         match name:
             case "labelSelector":
                 options.label_selector = label_selector(value) if value else None

@@ -104,7 +104,7 @@ class Page(NamedTuple):
 class Collection:
     """The objects of one resource. Made and changed by its `Store` only."""
 
-    __slots__ = ("dropped", "floor", "is_shared", "keys", "live", "log")
+    __slots__ = ("dropped", "floor", "is_shared", "keys", "live", "log", "watch_floor")
 
     def __init__(self, floor: int) -> None:
         self.live: dict[str, Entry] = {}
@@ -113,12 +113,14 @@ class Collection:
         self.dropped = 0
         """Changes that were cut off the front of the log: `dropped + place` is a change's number for ever."""
         self.floor = floor
+        self.watch_floor = 0
+        """Below this revision no watch starts, though the log may reach further: the storage was set up anew."""
         self.is_shared = False
 
     def copy(self) -> Collection:
         made = Collection(self.floor)
         made.live, made.keys, made.log = dict(self.live), list(self.keys), list(self.log)
-        made.dropped = self.dropped
+        made.dropped, made.watch_floor = self.dropped, self.watch_floor
         return made
 
     @property
@@ -127,9 +129,10 @@ class Collection:
         return self.dropped + len(self.log)
 
     def number_after(self, revision: int) -> int:
-        """The number of the first change after a revision. Raises Compacted: some are gone."""
-        if revision < self.floor:
-            raise Compacted(revision, self.floor)
+        """The number of the first change after a revision. Raises Compacted: some are gone, or not for watches."""
+        floor = max(self.floor, self.watch_floor)
+        if revision < floor:
+            raise Compacted(revision, floor)
         return self.dropped + bisect_right(self.log, revision, key=_revision)
 
     def changes(self, number: int) -> list[Change]:
@@ -321,6 +324,10 @@ class Store:
     def compacted(self) -> int:
         """The revision up to which `compact` has forgotten."""
         return self._floor
+
+    def renew(self, resource: str) -> None:
+        """The storage of a resource is set up anew: no watch starts at an older revision than the present one."""
+        self._writable(resource).watch_floor = self.revision
 
     def fork(self) -> Store:
         """Another store with the same contents, revision and history, without journal and listeners."""

@@ -205,6 +205,7 @@ class CrdController:
         unready = _SETTING_UP if name in self._setting_up else ""
         types = crd_types(crd, webhook=self._webhook, new_uid=self._backend.new_uid, unready=unready)
         old = set() if known is None else set(map(id, known[1]))
+        self._store.renew(resource_key(crd["spec"]["group"], crd["status"]["acceptedNames"]["plural"]))
         self._served[name] = (facts, types)
         self._backend.serve(self._backend.catalog.with_types(types, without=lambda each: id(each) in old))
 

@@ -88,7 +88,13 @@ class DefinitionStrategy(GenericStrategy):
         return []
 
     def validate_create(self, obj: dict[str, Any], context: Context) -> list[FieldError]:
-        return list(check_crd(_without_status(obj), rules=check_schema_rules).errors)
+        errors = list(check_crd(_without_status(obj), rules=check_schema_rules).errors)
+        stored = obj["status"]["storedVersions"] or []
+        for each in obj["spec"].get("versions") or ():
+            if each.get("storage") and each.get("name", "") not in stored and stored:
+                said = f"must have the storage version {each.get('name', '')}"
+                errors.append(invalid("status.storedVersions", stored, said))
+        return errors
 
     def prepare_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> None:
         keep_status(new, old)

@@ -49,7 +49,7 @@ class CustomStrategy(GenericStrategy):
                 raise Malformed(str(error)) from None
         if obj["apiVersion"] != self.version.api_version:
             # Not a version that is known here: none of its fields is.
-            if obj["apiVersion"]:
+            if obj["apiVersion"].partition("/")[0] == self.version.group:
                 unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
             return [f'unknown field "{each}"' for each in unknown]
         problem, lost = self.version.coerce(obj)

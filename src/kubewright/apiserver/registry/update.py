@@ -124,7 +124,7 @@ def _check_version(call: Call, name: str, meta: dict[str, Any], served: Entry) -
         try:
             wanted = revision(said)
         except ValueError as error:
-            raise StatusError(500, "", str(error).rpartition(f"{quoted(said)}: ")[2]) from None
+            raise StatusError(500, "", str(error).partition(f"{quoted(said)}: ")[2]) from None
         if wanted != served.revision:
             raise conflict(call.kind, name, MODIFIED)
     elif not call.strategy.allows_unconditional_update:
