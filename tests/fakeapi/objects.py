@@ -18,6 +18,7 @@ from kubewright.client import Response
 from kubewright.model import Key, Object, info_of
 from kubewright.model.patch import JSONPatchError, json_apply, merge_apply
 
+from .selecting import selects
 from .stated import conflicts, drop_unstated, merge
 
 __all__ = ["Change", "Json", "Kind", "Objects", "Refused"]
@@ -114,7 +115,9 @@ class Objects:
         else:
             version = self.version_at(cached_at) if query.get("resourceVersion") == "0" else self.version
             state = self._state(kind, version)
-            items = [obj for key, obj in sorted(state.items()) if namespace in (None, key.namespace)]
+            items = [
+                obj for key, obj in sorted(state.items()) if namespace in (None, key.namespace) and selects(query, obj)
+            ]
         limit = int(query.get("limit", len(items)))
         meta = {"resourceVersion": str(version)}
         if len(items) > limit:

@@ -28,6 +28,7 @@ from kubewright.client.transport import Headers
 from kubewright.model import Key, Object, decode, encode, info_of, key_of
 
 from .objects import Json, Kind, Objects, Refused
+from .selecting import shown_as
 
 __all__ = ["Asked", "FakeApi", "Fault"]
 
@@ -94,7 +95,7 @@ class FakeApi:
         self._loop = asyncio.get_running_loop()
         self._random = Random(seed)
         self._lag_seconds = lag_seconds
-        self._kinds = {f"{info_of(kind).gvr.base_path}/{info_of(kind).plural}": Kind(kind) for kind in kinds}
+        self._kinds = {_base_path(kind): Kind(kind) for kind in kinds}
         self._watches: set[_Watch] = set()
         self.latency_seconds = latency_seconds
         self.bookmark_seconds = 60.0
@@ -144,6 +145,17 @@ class FakeApi:
         """Forget the past: a watch from before now is refused."""
         self.objects.oldest = self.objects.version
 
+    def uninstall(self, cls: type[Object]) -> None:
+        """Remove a kind, as the removal of its CRD does: first its objects, then what is served. Watches of it end."""
+        for key in self.all(cls):
+            self.remove(cls, key.name, namespace=key.namespace)
+        self._kinds.pop(_base_path(cls))
+        self.cut("end")
+
+    def install(self, cls: type[Object]) -> None:
+        """Serve one more kind."""
+        self._kinds[_base_path(cls)] = Kind(cls)
+
     def put(self, obj: T) -> T:
         """Create an object, or replace one."""
         kind, key = self._place(type(obj), obj.metadata.name, obj.metadata.namespace or "default")
@@ -174,7 +186,7 @@ class FakeApi:
 
     def _place(self, cls: type[Object], name: str, namespace: str) -> tuple[Kind, Key]:
         info = info_of(cls)
-        return self._kinds[f"{info.gvr.base_path}/{info.plural}"], Key(namespace if info.namespaced else "", name)
+        return self._kinds[_base_path(cls)], Key(namespace if info.namespaced else "", name)
 
     def _done(self, cls: type[T], obj: Json) -> T:
         self._wake()
@@ -311,7 +323,9 @@ class FakeApi:
             due = self.objects.due(now - self._lag_seconds)
             for change in history[bisect.bisect_right(history, shown, key=lambda change: change.version) : due]:
                 if change.kind is kind and namespace in (None, change.key.namespace):
-                    on_line(_event(change.type, change.new))
+                    shown_type = shown_as(query, change.type, change.new, change.old)
+                    if shown_type is not None:
+                        on_line(_event(shown_type, change.new))
             shown = max(shown, self.objects.version_at(now - self._lag_seconds))
             if now >= bookmark_at:
                 bookmark_at = now + self.bookmark_seconds
@@ -322,6 +336,11 @@ class FakeApi:
                     await watch.changed.wait()
             except TimeoutError:
                 pass
+
+
+def _base_path(cls: type[Object]) -> str:
+    info = info_of(cls)
+    return f"{info.gvr.base_path}/{info.plural}"
 
 
 def _asked(method: str, target: str, headers: Headers, body: bytes | None) -> Asked:

@@ -22,12 +22,14 @@ from types import MappingProxyType
 from kubewright.model import Key
 
 from .actions import Condition
+from .aside import Aside
 from .entry import Entry
 from .frame import Removed, Unreadable, Upserted
 from .handlers import Handler, Handlers, Registration
 from .intake import Intake
 from .listing import Replaced
 from .listwatch import ListWatch, ListWatchError
+from .parts import Parts
 from .reflector import Reflector
 from .resync import resync
 from .scope import EVERYTHING, Scope
@@ -81,10 +83,9 @@ class Informer:
         """An informer that does not run yet.
 
         Args:
-            source: the collection of `scope`, where that is the only one; more with `add_source`.
+            source: the collection of `scope`, where that is the only one; `intake` is its. More with `add_source`.
             name: what the log calls it (`pods`).
             store: an empty store, with indexes for example; a new one by default.
-            intake: see `Watcher`; of `source`.
             page_size, stream_initial, silence_seconds, newest, random: see `Watcher`.
             on_problem: told of each new `problem`, in place of a warning in the log.
         """
@@ -96,14 +97,14 @@ class Informer:
         self._newest = newest
         self._random = random or Random()  # noqa: S311 - jitter
         self._on_problem = on_problem or self._warn
-        self._scopes: dict[str, tuple[Scope, Reflector]] = {}
+        self._parts = Parts()
         self._tasks: dict[str, list[asyncio.Task[None]]] = {}
         self._over: asyncio.Future[None] | None = None
         self._stopped = False
         self._synced = False
         self._handlers = Handlers(name)
         self._waits = Waits(self)
-        self._unreadable: dict[Key, Unreadable] = {}
+        self._aside = Aside(name)
         self.written = OwnWrites(self.store.get, self.observed)
         """What our own writes were answered with, until the watch has caught up."""
         if source is not None:
@@ -117,7 +118,7 @@ class Informer:
         Raises:
             ValueError: there is one for that namespace. InformerStopped.
         """
-        if scope.namespace in self._scopes:
+        if scope.namespace in self._parts:
             raise ValueError(f"informer {self.name}: follows namespace {scope.namespace!r} already")
         if self._stopped:
             raise InformerStopped(f"informer {self.name}: has stopped; make a new one")
@@ -134,29 +135,29 @@ class Informer:
             random=self._random,
             intake=intake,
         )
-        self._scopes[scope.namespace] = scope, reflector
+        self._parts.add(scope, reflector)
         if self._over is not None:
             self._begin(scope, reflector)
 
     def remove_source(self, namespace: str) -> None:
         """Follow a collection no longer: handlers are told that its objects are gone, of which nobody knows (I8)."""
-        scope, reflector = self._scopes.pop(namespace)
+        scope, reflector = self._parts.remove(namespace)
         for task in self._tasks.pop(namespace, ()):
             task.cancel()
         if not self._stopped:
-            self._unreadable = {k: each for k, each in self._unreadable.items() if not scope.covers(k.namespace)}
+            self._aside.forget(scope.covers)
             self.written.forget(scope.covers)
             self._handlers.tell(self.store.replace((), within=scope.covers))
         reflector.moved = None
 
     def scope_of(self, namespace: str) -> Scope | None:
         """The scope that objects of a namespace are in; None where none of them covers it."""
-        found = self._scopes.get(namespace) or self._scopes.get("")
-        return found[0] if found is not None and found[0].covers(namespace) else None
+        found = self._parts.covering(namespace)
+        return found[0] if found is not None else None
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        return tuple(scope for scope, _ in self._scopes.values())
+        return self._parts.scopes
 
     # State
 
@@ -172,32 +173,30 @@ class Informer:
 
     def has_synced_in(self, namespace: str | None) -> bool:
         """Whether the state of a namespace, or of all of them, is there: of one that was added later too."""
-        if namespace is not None:
-            found = self._scopes.get(namespace) or self._scopes.get("")
-            return found is not None and found[1].has_told
-        return bool(self._scopes) and all(reflector.has_told for _, reflector in self._scopes.values())
+        if namespace is None:
+            return self._parts.have_told
+        found = self._parts.covering(namespace)
+        return found is not None and found[1].has_told
 
     @property
     def is_absent(self) -> bool:
         """Whether the server has said, and not only once, that it has no such kind (any more)."""
-        return any(reflector.is_absent for _, reflector in self._scopes.values())
+        return self._parts.is_absent
 
     @property
     def condition(self) -> Condition:
         """How well the kind is seen, by that of its scopes which is seen worst; `SYNCING` before it runs."""
-        return max((r.condition for _, r in self._scopes.values()), key=_WORSE.index, default=Condition.SYNCING)
+        return self._parts.condition
 
     @property
     def problem(self) -> ListWatchError | None:
         """What the server last refused, until it answers well again."""
-        return next((r.problem for _, r in self._scopes.values() if r.problem is not None), None)
+        return self._parts.problem
 
     @property
     def last_event_at(self) -> float | None:
         """When the server last sent anything, of the scope that is silent longest; None before that."""
-        times = [reflector.last_event_at for _, reflector in self._scopes.values()]
-        heard = [time for time in times if time is not None]
-        return min(heard) if heard and len(heard) == len(times) else None
+        return self._parts.last_event_at
 
     @property
     def observed_version(self) -> int:
@@ -205,20 +204,17 @@ class Informer:
 
         Versions compare as integers (KEP-5504). It falls only where the server itself went back (a restored backup).
         """
-        return min((reflector.observed_version for _, reflector in self._scopes.values()), default=0)
+        return self._parts.observed_version
 
     def observed(self, namespace: str) -> int:
         """The version that the store has reached for the objects of one namespace."""
-        found = self._scopes.get(namespace) or self._scopes.get("")
+        found = self._parts.covering(namespace)
         return found[1].observed_version if found is not None else 0
-
-    def _reflector_of(self, namespace: str) -> Reflector:
-        return (self._scopes.get(namespace) or self._scopes[""])[1]
 
     @property
     def unreadable(self) -> Mapping[Key, Unreadable]:
         """Objects whose last event could not be read. The store still has what it had of them before."""
-        return MappingProxyType(self._unreadable)
+        return MappingProxyType(self._aside)
 
     # Handlers
 
@@ -241,15 +237,16 @@ class Informer:
 
         Versions that are not decimal numbers cannot be compared; such an answer is ignored.
         """
-        scope = self.scope_of(entry.namespace)
-        if scope is None or self._stopped or not entry.resource_version.isdecimal():
+        found = self._parts.covering(entry.namespace)
+        if found is None or self._stopped or not entry.resource_version.isdecimal():
             return
+        scope, reflector = found
         version, key = int(entry.resource_version), entry.key
         self.written.note_version(entry.resource_version)
         if not gone and not scope.selects(entry):
             self.written.put_outside(key, entry.uid, version)
             return
-        kept = self._reflector_of(entry.namespace).taken(entry)
+        kept = reflector.taken(entry)
         if isinstance(kept, Unreadable):
             return  # the watch will report it
         self.written.put(key, Written(entry.uid, version, kept, gone))
@@ -302,8 +299,7 @@ class Informer:
 
     def listen(self, moved: Callable[[], None] | None) -> None:
         """Have `moved` called whenever a version may have been reached; None: no more. For `Waits`."""
-        for _, reflector in self._scopes.values():
-            reflector.moved = moved
+        self._parts.listen(moved)
 
     # Running
 
@@ -318,7 +314,7 @@ class Informer:
         if self._stopped:
             return
         self._over = asyncio.get_running_loop().create_future()
-        for scope, reflector in self._scopes.values():
+        for scope, reflector in self._parts:
             self._begin(scope, reflector)
         try:
             await self._over
@@ -372,10 +368,10 @@ class Informer:
         elif isinstance(event, Removed):
             deltas = self.store.remove(event.entry)
         else:
-            self._set_aside(event)
+            self._aside.put(event)
             deltas = self.store.discard(event.key) if event.removed and event.key else ()
-        if self._unreadable and not isinstance(event, Unreadable):
-            self._unreadable.pop(event.entry.key, None)
+        if self._aside and not isinstance(event, Unreadable):
+            self._aside.pop(event.entry.key, None)
         if deltas:
             if self._handlers.some_skip_echoes and isinstance(event, Upserted) and self.written.is_echo(event.entry):
                 self._handlers.tell_echo(deltas)
@@ -383,11 +379,11 @@ class Informer:
                 self._handlers.tell(deltas)
 
     def _replace(self, reflector: Reflector, state: Replaced) -> None:
-        scope = next(scope for scope, each in self._scopes.values() if each is reflector)
-        self._unreadable = {k: each for k, each in self._unreadable.items() if not scope.covers(k.namespace)}
+        scope = self._parts.of(reflector)
+        self._aside.forget(scope.covers)
         for item in state.unreadable:
-            self._set_aside(item)
-        listed: dict[Key, object] = dict(self._unreadable)
+            self._aside.put(item)
+        listed: dict[Key, object] = dict(self._aside)
         if len(self.written):
             listed.update((entry.key, entry) for entry in state.entries)
         deltas: list[Delta] = []
@@ -395,21 +391,10 @@ class Informer:
         for entry in self.written.missed(listed, reflector.replaced_from, until, scope.covers):
             deltas += self.store.upsert(entry)
         within = None if scope.is_whole else scope.covers
-        deltas += self.store.replace(state.entries, keep=self._unreadable, within=within)
+        deltas += self.store.replace(state.entries, keep=self._aside, within=within)
         if not reflector.has_told:
             deltas = [Added(delta.entry, initial=True) if isinstance(delta, Added) else delta for delta in deltas]
         self._handlers.tell(deltas)
         reflector.has_told = True
         self._synced = self._synced or self.has_synced_in(None)
         self._waits.wake()
-
-    def _set_aside(self, item: Unreadable) -> None:
-        logger.warning("informer %s: %s left out: %s", self.name, item.key or "an object without a name", item.problem)
-        if item.key is not None and not item.removed:
-            self._unreadable[item.key] = item
-        elif item.key is not None:
-            self._unreadable.pop(item.key, None)
-
-
-_WORSE = (Condition.LIVE, Condition.SYNCING, Condition.FAILING, Condition.NOT_INSTALLED, Condition.FORBIDDEN)
-"""Conditions, better ones first."""
