@@ -54,6 +54,8 @@ KUBERNETES: dict[str, tuple[str, set[str], tuple[Any, ...]]] = {
     "controller_runtime_reconcile_time_seconds": ("histogram", {"controller"}, R),
     "controller_runtime_max_concurrent_reconciles": ("gauge", {"controller"}, ()),
     "controller_runtime_active_workers": ("gauge", {"controller"}, ()),
+    "kubewright_controller_hot_loops_total": ("counter", {"controller"}, ()),
+    "kubewright_controller_slowed_objects": ("gauge", {"controller"}, ()),
     "workqueue_depth": ("gauge", {"name", "controller", "priority"}, ()),
     "workqueue_adds_total": ("counter", {"name", "controller"}, ()),
     "workqueue_retries_total": ("counter", {"name", "controller"}, ()),

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
+import orjson
+
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
@@ -21,6 +23,7 @@ from kubewright.model import Key, Object, decode, encode, info_of, key_of, origi
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
+from .looking import Looks
 from .recorder import EventType, NoRecorder, Recorder
 
 __all__ = ["Context", "Reads"]
@@ -79,7 +82,10 @@ class Context:
         deadline_at: float | None = None,
         clock: Callable[[], datetime] | None = None,
         events: Recorder | None = None,
+        looks: Looks | None = None,
     ) -> None:
+        self._looks = looks
+        self._wrote = False
         self._obj = obj
         self._reads = reads
         self._applied = applied
@@ -183,11 +189,13 @@ class Context:
         handle = (info.gvk, key)
         body = apply_body(child, None)
         live = self._reads.cached(type(child), key)
+        version = ""
         if live is not None:
             present = decode(type(child), live)
             if owned:
                 self._check_owner(present)
             meta = present.metadata
+            version = meta.resource_version
             if self._applied.is_current(handle, body, live, meta.uid, meta.resource_version):
                 return present
         elif owned and handle not in self._applied and not self._reads.watches(type(child)):
@@ -195,7 +203,11 @@ class Context:
             found = await self.client.find(type(child), key.name, namespace=key.namespace or None)
             if found is not None:
                 self._check_owner(found)
+        look = None if self._looks is None else await self._looks.before(type(child), key)
         answer = await self.client.apply(child, force=True)
+        self._wrote = self._wrote or answer.metadata.resource_version != version
+        if look is not None:
+            look.after(answer, orjson.loads(body))
         made = origin_of(answer) or encode(answer)
         self._applied.note(handle, body, made, answer.metadata.uid, answer.metadata.resource_version)
         self._reads.wrote(answer)
@@ -230,13 +242,19 @@ class Context:
         Raises:
             NotFound, Conflict (the patch has a version), Invalid and other ApiErrors.
         """
-        answer = await self.client.patch(self._placed(obj), patch, subresource=subresource)
+        obj = self._placed(obj)
+        look = None if self._looks is None else await self._looks.before(type(obj), key_of(obj), own=self._is_own(obj))
+        answer = await self.client.patch(obj, patch, subresource=subresource)
+        self._wrote = self._wrote or answer.metadata.resource_version != obj.metadata.resource_version
+        if look is not None:
+            look.after(answer)
         self._reads.wrote(answer)
         return answer
 
     async def create(self, obj: T, *, owned: bool = True) -> T:
         """Create an object, such as one with a generated name. Raises AlreadyExists and other ApiErrors."""
         answer = await self.client.create(self._adopted(obj, owned))
+        self._wrote = True
         self._reads.wrote(answer)
         return answer
 
@@ -247,6 +265,7 @@ class Context:
         name is left alone. One that was made here (without a uid) says but a name.
         """
         obj = self._placed(obj)
+        self._wrote = True
         uid = obj.metadata.uid or None
         gone = False
         left = None
@@ -269,6 +288,10 @@ class Context:
     def _known(self, obj: Object) -> Object:
         data = self._reads.cached(type(obj), key_of(obj))
         return obj if data is None else decode(type(obj), data)
+
+    def _is_own(self, obj: Object) -> bool:
+        mine = self._obj
+        return key_of(obj) == key_of(mine) and info_of(type(obj)).gvk == info_of(type(mine)).gvk
 
     def _key(self, kind: type[Object], name: str, namespace: str | None) -> Key:
         return Key(self._namespace(kind, namespace), name)

@@ -16,13 +16,13 @@ inside the function (it awaited a task that was cancelled) is a failure like any
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import orjson
 
 from kubewright.client import Client, Conflict, MergePatch, NotFound
@@ -30,19 +30,19 @@ from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, 
 
 from .applying import AppliedMemory
 from .blocking import run_in_thread
+from .callables import is_async, place_of, what_is_wrong
 from .cause import Cause
 from .context import Context, Reads
 from .describe import BoundController
 from .echoes import Echoes
 from .finalizing import Step, add_patch, next_step, remove_patch
+from .hotloop import HotLoops, Suspect
+from .looking import CHANGES, Looks
 from .outcome import Result, Retry, Terminal, done
 from .recorder import Recorder
 from .status import StatusDraft
 
-__all__ = ["SKIPPED", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
-
-SKIPPED = Result()
-"""There was nothing to reconcile: what was to be answered for had been already. Told apart by identity."""
+__all__ = ["Aside", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
 
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
@@ -59,6 +59,18 @@ class Unreadable(Terminal):
 
 class WrongOutcome(Terminal):
     """The function returned what says nothing: a mistake in the program, which trying again does not mend."""
+
+
+class Aside(msgspec.Struct, frozen=True):
+    """There was no reconcile: nothing is to be answered for that had not been already, or the object is slowed.
+
+    Attributes: `after_seconds`, when it is to be asked for again, for the same causes; None: not at all.
+    """
+
+    after_seconds: float | None = None
+
+
+_NOTHING_NEW = Aside()
 
 
 class Pass:
@@ -101,13 +113,15 @@ class Reconciler:
         self._clock = clock
         self._events = events
         self._status_at = "status" if info_of(self._kind).status else None
-        self._in_threads = [each for each in (bound.reconcile, bound.finalize) if not _is_async(each)]
+        self._in_threads = [each for each in (bound.reconcile, bound.finalize) if not is_async(each)]
         info = info_of(self._kind)
         self._bare = (
             unstructured(info.api_version, info.kind, plural=info.plural, namespaced=info.namespaced)
             if bound.spec.by == "key"
             else None
         )
+        self.hot_loops = HotLoops()
+        self.on_hot_loop: Callable[[], object] = lambda: None
         self.echoes = Echoes() if bound.spec.by == "object" and not bound.spec.wakes_itself else None
 
     @property
@@ -115,7 +129,7 @@ class Reconciler:
         """Whether the deletion of an object concerns it."""
         return self._finalizer is not None or bool(self._former)
 
-    async def run(self, key: Key, this: Pass) -> Result:
+    async def run(self, key: Key, this: Pass) -> Result | Aside:
         """One pass over the object named `key`.
 
         Raises:
@@ -130,6 +144,7 @@ class Reconciler:
         echoes = self.echoes
         if data is None:
             self._applied.pop(key, None)
+            self.hot_loops.forget(key)
             if echoes is not None:
                 echoes.forget(key)
             return done
@@ -138,16 +153,22 @@ class Reconciler:
         except DecodeError as error:
             raise Unreadable(str(error)) from None
         meta = obj.metadata
+        suspect = None
+        if self.hot_loops.suspects:
+            now = asyncio.get_running_loop().time()
+            suspect = self.hot_loops.suspect(key, meta.generation, now)
+            if suspect is not None and now < suspect.slowed_until:
+                return Aside(suspect.slowed_until - now)
         known = echoes is not None and echoes.begin(key, meta.uid, meta.resource_version)
         try:
             if known and this.causes == _UPDATED:
-                return SKIPPED
-            return await self._reconciled(key, obj, this)
+                return _NOTHING_NEW
+            return await self._reconciled(key, obj, this, suspect)
         finally:
             if echoes is not None:
                 echoes.end(key)
 
-    async def _reconciled(self, key: Key, obj: Object, this: Pass) -> Result:
+    async def _reconciled(self, key: Key, obj: Object, this: Pass, suspect: Suspect | None) -> Result:
         step = next_step(obj, self._finalizer, self._former)
         if step is Step.LEAVE:
             return done
@@ -166,24 +187,33 @@ class Reconciler:
             obj = held
             self._account(key, obj)
         applied = self._applied.get(key) or AppliedMemory()
-        ctx = self._context(obj, applied, this)
+        looks = None
+        if suspect is not None:
+            time = asyncio.get_running_loop().time
+            looks = Looks(self._client, self._kind, suspect, this.causes, time)
+        ctx = self._context(obj, applied, this, looks)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
         draft = StatusDraft(obj)
+        written: Object | None = None
         try:
             try:
                 result = await self._call(function, obj, ctx)
             finally:
                 self._remember(key, applied)
         except Exception as error:
-            await self._write_status_after(error, obj, draft)
+            written = await self._write_status_after(error, obj, draft, looks)
             raise
-        written = await self._write_status(obj, draft)
+        else:
+            written = await self._write_status(obj, draft, looks)
+        finally:
+            if ctx._wrote or written is not None:
+                self._note_write(key, obj, this, looks)
         draft.check_untouched()
         if step is Step.FINALIZE:
             if result != done:
                 raise WrongOutcome(
-                    f"{_place(function)}: finalize returned after({result.requeue_after_seconds:g}), and the finalizer "
-                    "goes when it returns; return None when all is done, raise Retry(...) to be called again"
+                    f"{place_of(function)}: finalize returned after({result.requeue_after_seconds:g}), and the "
+                    "finalizer goes when it returns; return None when all is done, raise Retry(...) to be called again"
                 )
             await self._release(written or obj)
             return done
@@ -200,6 +230,20 @@ class Reconciler:
         finally:
             self._remember(key, applied)
 
+    def _note_write(self, key: Key, obj: Object, this: Pass, looks: Looks | None) -> None:
+        """Whether this is one write more of a hot loop."""
+        if not any(isinstance(cause, Cause) and cause.event in CHANGES for cause in this.causes):
+            return
+        now = asyncio.get_running_loop().time()
+        self.hot_loops.wrote(key, obj.metadata.generation, now)
+        loop = None if looks is None else looks.suspect.judge(now)
+        if loop is not None:
+            self._logger.warning("%s %s: hot loop: %s", self._kind.kind, key, loop)
+            if self._events is not None:
+                text = str(loop)
+                self._events.event(obj, "Warning", "HotLoop", text, action="Reconcile", related=None)
+            self.on_hot_loop()
+
     def _account(self, key: Key, obj: Object) -> None:
         if self.echoes is not None:
             self.echoes.account(key, obj.metadata.uid, obj.metadata.resource_version)
@@ -211,7 +255,7 @@ class Reconciler:
         else:
             self._applied.pop(key, None)
 
-    def _context(self, obj: Object, applied: AppliedMemory, this: Pass) -> Context:
+    def _context(self, obj: Object, applied: AppliedMemory, this: Pass, looks: Looks | None = None) -> Context:
         deadline = self._spec.deadline_seconds
         return Context(
             obj=obj,
@@ -227,6 +271,7 @@ class Reconciler:
             deadline_at=None if deadline is None else asyncio.get_running_loop().time() + deadline,
             clock=self._clock,
             events=self._events,
+            looks=looks,
         )
 
     # -- the user's function ---------------------------------------------------------------------------------------
@@ -260,7 +305,7 @@ class Reconciler:
             return done
         if isinstance(outcome, Result):
             return outcome
-        raise WrongOutcome(f"{_place(function)}: {_wrong(outcome, function in self._in_threads)}")
+        raise WrongOutcome(f"{place_of(function)}: {what_is_wrong(outcome, function in self._in_threads)}")
 
     # -- the writes around it --------------------------------------------------------------------------------------
 
@@ -274,25 +319,29 @@ class Reconciler:
         self._reads.wrote(held)
         return held
 
-    async def _write_status_after(self, error: Exception, obj: Object, draft: StatusDraft) -> None:
+    async def _write_status_after(
+        self, error: Exception, obj: Object, draft: StatusDraft, looks: Looks | None
+    ) -> Object | None:
         """Write the status of a reconcile that failed, without hiding why it did."""
         try:
-            await self._write_status(obj, draft)
+            return await self._write_status(obj, draft, looks)
         except Exception as unwritten:
             if isinstance(error, Terminal | Retry):
                 raise  # theirs may be a long wait, or none: the status has to come sooner
             self._logger.warning("%s %s: the status was not written: %s", self._kind.kind, key_of(obj), unwritten)
+            return None
 
-    async def _write_status(self, obj: Object, draft: StatusDraft) -> Object | None:
+    async def _write_status(self, obj: Object, draft: StatusDraft, looks: Looks | None) -> Object | None:
         if not draft.settle(self._clock()):
             return None
+        look = None if looks is None else await looks.before(self._kind, key_of(obj), own=True)
         onto = self._newest(obj)
         for tries_left in reversed(range(_STATUS_TRIES)):
             if onto is None:
                 return None
-            patch = MergePatch(draft.patch(onto))
+            change = draft.patch(onto)
             try:
-                written = await self._client.patch(onto, patch, subresource=self._status_at)
+                written = await self._client.patch(onto, MergePatch(change), subresource=self._status_at)
             except NotFound:
                 return None
             except Conflict:
@@ -301,6 +350,8 @@ class Reconciler:
                 onto = await self._live(obj)
             else:
                 self._reads.wrote(written)
+                if look is not None:
+                    look.after(written, change)
                 if (
                     self._status_at is not None
                     and onto.metadata.resource_version == obj.metadata.resource_version
@@ -342,29 +393,3 @@ class Reconciler:
         """The object as the server has it, unless another one has taken its name."""
         live = await self._client.find(self._kind, obj.metadata.name, namespace=obj.metadata.namespace or None)
         return live if live is not None and live.metadata.uid == obj.metadata.uid else None
-
-
-def _place(function: Any) -> str:
-    """What was called, and where it is written."""
-    plain = inspect.unwrap(function)
-    code = getattr(plain, "__code__", None)
-    name = getattr(plain, "__qualname__", None) or type(plain).__name__
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
-
-
-def _wrong(outcome: object, in_thread: bool) -> str:
-    """What is wrong with a value that a function returned. By its type: the value may be large, or secret."""
-    if not inspect.isawaitable(outcome):
-        return f"returned a value of type {type(outcome).__name__}; return None or after(seconds)"
-    if inspect.iscoroutine(outcome):
-        outcome.close()
-    if in_thread:
-        return (
-            f"a `def` function returned a {type(outcome).__name__}; declare it `async def` "
-            "(a decorator around it may hide that it is)"
-        )
-    return f"returned a {type(outcome).__name__} that nobody waits for; did you forget await?"
-
-
-def _is_async(function: Any) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

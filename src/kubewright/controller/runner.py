@@ -33,7 +33,7 @@ from .lookup import Lookup
 from .mapping import Mapping
 from .outcome import Result, Retry, Terminal
 from .predicates import filtered
-from .reconciler import SKIPPED, DeadlineExceeded, Pass, Reconciler, WrongOutcome
+from .reconciler import Aside, DeadlineExceeded, Pass, Reconciler, WrongOutcome
 from .sources import SourceContext, run_source
 from .watching import Owned
 
@@ -70,6 +70,8 @@ class ControllerRunner:
         self.queue: WorkQueue[Key, Cause] = WorkQueue(metrics=self._metrics.queue, limiter=limiter, merge=merged)
         self._metrics.queue.read(self.queue.unfinished_work_seconds, self.queue.longest_running_seconds)
         self._reconciler = reconciler
+        reconciler.on_hot_loop = self._metrics.hot_loops.inc
+        self._metrics.slowed(lambda: len(reconciler.hot_loops))
         self._logger = logger
         self._failures = Failures(spec.kind.kind, logger)
         lookup = Lookup(running)
@@ -158,13 +160,19 @@ class ControllerRunner:
                 except Exception as error:
                     self._failed(item, error)
                 else:
-                    if result is SKIPPED:
+                    if isinstance(result, Aside):
+                        self._put_aside(item, result)
                         continue
                     self._succeeded(item, result)
                 metrics.seconds.observe(time() - started_at)
             finally:
                 metrics.active.dec()
                 queue.done(key)
+
+    def _put_aside(self, item: Item[Key, Cause], aside: Aside) -> None:
+        if aside.after_seconds is not None:
+            for cause in item.causes:
+                self.queue.add_after(item.key, aside.after_seconds, cause, item.priority)
 
     def _succeeded(self, item: Item[Key, Cause], result: Result) -> None:
         key = item.key

@@ -216,7 +216,7 @@ class ReconcileMetrics:
 
     Attributes: `queue`, its work queue's; `active`, the workers at work; `seconds`, how long reconciles took; the
     `controller_runtime_reconcile_total` by result: `success`, `error`, `requeue` and `requeue_after`; and, each counted
-    beside `error`: `errors`, `terminal_errors`, `panics` and `timeouts`.
+    beside `error`: `errors`, `terminal_errors`, `panics` and `timeouts`; `hot_loops`.
     """
 
     def __init__(self, registry: Registry, controller: str, *, workers: int) -> None:
@@ -250,11 +250,24 @@ class ReconcileMetrics:
         self.active = registry.gauge(
             "controller_runtime_active_workers", "Workers that reconcile right now.", ("controller",)
         ).labels(controller)
+        self.hot_loops = registry.counter(
+            "kubewright_controller_hot_loops_total",
+            "Times that an object was found to be reconciled in a hot loop, and slowed (more).",
+            ("controller",),
+        ).labels(controller)
+        self._slowed = registry.gauge(
+            "kubewright_controller_slowed_objects", "Objects that are slowed as they are in a hot loop.", ("controller",)
+        )
+        self._controller = controller
         registry.gauge(
             "controller_runtime_max_concurrent_reconciles",
             "Workers that there are.",
             ("controller",),
         ).labels(controller).set(workers)
+
+    def slowed(self, objects: Callable[[], int]) -> None:
+        """Ask how many objects are slowed, whenever somebody looks."""
+        self._slowed.read(objects, self._controller)
 
 
 class LeaderMetrics:
