@@ -342,7 +342,7 @@ _POD_CHANGES: dict[str, dict[str, Any]] = {
     "status is dropped": {"status": {"phase": "Running"}},
     "generate name": {"metadata.name": REMOVED, "metadata.generateName": "pod-"},
     "name bad": {"metadata.name": "Pod_1"},
-    "label bad": {"metadata.labels": {"a b": "c d", "": "x"}},
+    "label bad": {"metadata.labels": {"a b": "c d"}},
     "annotation bad": {"metadata.annotations": {"a b": "c"}},
     "replicas of a wrong type": {"spec.containers": "none"},
     "container of a wrong type": {"spec.containers": ["none"]},

@@ -72,6 +72,9 @@ def _value(value: Any, type_: GoType, struct: str, field: str, path: str, unknow
             return None
         if isinstance(value, dict):
             elem = type_.elem
+            if elem.kind == "bytes":
+                # No bytes come back from the store as empty ones.
+                value = {name: each or "" for name, each in value.items()}
             return {name: _value(each, elem, struct, field, f"{path}.{name}", unknown) for name, each in value.items()}
     elif kind == "bool":
         if value is None or isinstance(value, bool):
@@ -150,13 +153,13 @@ def _placed(error: Malformed, struct: str, field: str) -> Malformed:
 
 def _bytes(value: str | None) -> str | None:
     if not value:
-        return None
+        return value
     cleaned = value.replace("\n", "").replace("\r", "")
     try:
         return base64.b64encode(base64.b64decode(cleaned, validate=True)).decode()
     except (binascii.Error, ValueError):
-        bad = re.search(r"[^A-Za-z0-9+/\n\r]", value)
-        place = bad.start() if bad else len(value) - len(value) % 4
+        bad = re.search(r"[^A-Za-z0-9+/=\n\r]", value)
+        place = bad.start() if bad else len(value)
         raise Malformed(f"illegal base64 data at input byte {place}") from None
 
 

@@ -78,7 +78,7 @@ class KindStrategy(GenericStrategy):
         return meta_errors(meta, namespaced=namespaced, name_rule=self.rules.name_rule)
 
     def validate_create(self, obj: Object, context: Context) -> list[FieldError]:
-        return self.rules.validate(obj, context)
+        return _each_once(self.rules.validate(obj, context))
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ class KindStrategy(GenericStrategy):
         return any(not same(new.get(name), old.get(name)) for name in (new.keys() | old.keys()) - left_out)
 
     def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
-        return self.rules.validate_update(new, old, context)
+        return _each_once(self.rules.validate_update(new, old, context))
 
     # -- the rest -----------------------------------------------------------------------------------------------------
 
@@ -125,6 +125,11 @@ class KindStrategy(GenericStrategy):
 
     def cells(self, obj: Object, now: datetime) -> Cells:
         return self.rules.cells(obj, now) if self.rules.cells is not None else []
+
+
+def _each_once(errors: list[FieldError]) -> list[FieldError]:
+    """Errors of the types' own declarations repeat those of the code beside them; the server says each once."""
+    return list({str(error): error for error in errors}.values())
 
 
 _NOT_COUNTED = frozenset({"metadata", "status", "apiVersion", "kind"})

@@ -34,10 +34,6 @@ def _network_policy(obj: Object) -> None:
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
 
-def _class_parameters(reference: Object) -> None:
-    reference.setdefault("scope", "Cluster")
-
-
 def _role_ref(obj: Object) -> None:
     if not obj["roleRef"].get("apiGroup"):
         obj["roleRef"]["apiGroup"] = _RBAC
@@ -96,7 +92,7 @@ DEFAULTS: Final[dict[str, Default]] = {
     "flowcontrol/v1.QueuingConfiguration": _zero_setting(handSize=8, queues=64, queueLengthLimit=50),
     "networking/v1.NetworkPolicyPort": _setting(protocol="TCP"),
     "networking/v1.NetworkPolicy": _network_policy,
-    "networking/v1.IngressClassParametersReference": _class_parameters,
+    "networking/v1.IngressClassParametersReference": _setting(scope="Cluster"),
     "rbac/v1.ClusterRoleBinding": _role_ref,
     "rbac/v1.RoleBinding": _role_ref,
     "rbac/v1.Subject": _subject,

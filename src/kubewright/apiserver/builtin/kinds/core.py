@@ -21,6 +21,8 @@ __all__ = ["EVENT_LABELS", "RULES"]
 
 _KUBERNETES: Final = "kubernetes"
 _IN_USE: Final = {"claim": "kubernetes.io/pvc-protection", "volume": "kubernetes.io/pv-protection"}
+_DATA_SOURCES: Final = frozenset({("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")})
+_NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 _DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -79,6 +81,10 @@ def _admit_claim(obj: Object, context: Context) -> None:
 def _create_claim(obj: Object, context: Context) -> None:
     obj["status"] = {"phase": "Pending"}
     spec = obj["spec"]
+    source = spec.get("dataSource")
+    if source is not None and (source.get("apiGroup") or "", source.get("kind")) not in _DATA_SOURCES:
+        # What older servers did not know as a source is dropped from the older of the two fields.
+        del spec["dataSource"]
     if "dataSource" in spec and "dataSourceRef" not in spec:
         spec["dataSourceRef"] = dict(spec["dataSource"])
     elif "dataSourceRef" in spec and "dataSource" not in spec and not spec["dataSourceRef"].get("namespace"):
@@ -87,6 +93,13 @@ def _create_claim(obj: Object, context: Context) -> None:
 
 def _create_volume(obj: Object, context: Context) -> None:
     obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": context.now.strftime("%Y-%m-%dT%H:%M:%SZ")}
+
+
+def _taint_node(obj: Object, context: Context) -> None:
+    """The plugin TaintNodesByCondition: nothing is placed on a Node before somebody says that it is ready."""
+    taints = obj["spec"].get("taints", [])
+    if not any(each.get("key") == _NOT_READY["key"] and each.get("effect") == "NoSchedule" for each in taints):
+        obj["spec"]["taints"] = [*taints, dict(_NOT_READY)]
 
 
 def _volume_status(new: Object, old: Object, context: Context) -> None:
@@ -168,6 +181,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         labels={"status.phase": _of("status", "phase")},
     ),
     ("v1", "Node"): Rules(
+        admit_create=_taint_node,
         validate=created(configuration.node),
         validate_update=changed(configuration.node_update),
         prepare_update=lambda new, old, context: _keep_status(new, old),

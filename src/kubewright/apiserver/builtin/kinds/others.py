@@ -10,6 +10,7 @@ from kubewright.schema.structural.fielderrors import FieldError, forbidden
 from kubewright.schema.structural.metarules import path_segment
 from kubewright.schema.structural.values import same
 
+from ...errors import invalid_of
 from ...strategy import Context
 from ..conversion import event_to_core
 from ..rules import Rules
@@ -38,7 +39,11 @@ def _as_core(read: Callable[[Object], str]) -> Callable[[Object], str]:
 
 
 def _event(obj: Object, context: Context) -> list[FieldError]:
-    return configuration.event(event_to_core(obj), is_core=False)
+    errors = configuration.event(event_to_core(obj), is_core=False)
+    if errors:
+        # The server keeps core Events, and says so.
+        raise invalid_of("Event", "", "Event", obj["metadata"].get("name", ""), errors)
+    return []
 
 
 def _event_change(new: Object, old: Object, context: Context) -> list[FieldError]:
@@ -64,6 +69,12 @@ def _admit_ingress(obj: Object, context: Context) -> None:
 
 def _ingress_change(new: Object, old: Object, context: Context) -> list[FieldError]:
     return networking.ingress(new, is_new=False)
+
+
+def _no_election(obj: Object, *_: Any) -> None:
+    """Fields of a feature that is off by default (CoordinatedLeaderElection)."""
+    for name in ("strategy", "preferredHolder"):
+        obj["spec"].pop(name, None)
 
 
 def _fixed_revision(new: Object, old: Object, context: Context) -> list[FieldError]:
@@ -168,7 +179,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate=created(claims.storage_class),
         validate_update=changed(claims.storage_class_update),
     ),
-    ("storage.k8s.io/v1", "CSIDriver"): Rules(counts="spec", unconditional=False, returns_deleted=True),
+    ("storage.k8s.io/v1", "CSIDriver"): Rules(unconditional=False, returns_deleted=True),
     ("storage.k8s.io/v1", "CSINode"): Rules(unconditional=False, returns_deleted=True),
     ("storage.k8s.io/v1", "CSIStorageCapacity"): Rules(unconditional=False),
     ("storage.k8s.io/v1", "VolumeAttachment"): Rules(has_status=True, unconditional=False, returns_deleted=True),
@@ -184,7 +195,9 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("apiregistration.k8s.io/v1", "APIService"): Rules(has_status=True, unconditional=False),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): Rules(has_status=True, counts="spec", unconditional=False),
     ("certificates.k8s.io/v1", "CertificateSigningRequest"): Rules(
-        has_status=True, labels={"spec.signerName": _of("spec", "signerName")}
+        has_status=True,
+        validate=created(configuration.signing_request),
+        labels={"spec.signerName": _of("spec", "signerName")},
     ),
     ("certificates.k8s.io/v1", "ClusterTrustBundle"): Rules(
         unconditional=False, labels={"spec.signerName": _of("spec", "signerName")}
@@ -202,6 +215,8 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("coordination.k8s.io/v1", "Lease"): Rules(
         unconditional=False,
         create_on_update=True,
+        prepare_create=_no_election,
+        prepare_update=_no_election,
         validate=created(configuration.lease),
         validate_update=same_as_created(configuration.lease),
     ),

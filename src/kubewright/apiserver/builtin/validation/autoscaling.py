@@ -28,8 +28,7 @@ def autoscaler(obj: Object) -> Errors:
     if least is not None and most < least:
         said = "must be greater than or equal to `minReplicas`"
         errors.append(invalid("spec.maxReplicas", most, said))
-    missing, others = _reference("spec.scaleTargetRef", spec.get("scaleTargetRef") or {})
-    errors += others
+    errors += _reference("spec.scaleTargetRef", spec.get("scaleTargetRef") or {})
     metrics = spec.get("metrics", [])
     for place, metric in enumerate(metrics):
         errors += _metric(f"spec.metrics[{place}]", metric)
@@ -41,7 +40,6 @@ def autoscaler(obj: Object) -> Errors:
         if rules is not None:
             errors += _scaling_rules(f"spec.behavior.{name}", rules)
     # What the types declare is checked after what is written by hand.
-    errors += missing
     if least is not None and least < 0:
         errors.append(invalid("spec.minReplicas", least, "must be greater than or equal to 0"))
     if most == 0:
@@ -51,22 +49,20 @@ def autoscaler(obj: Object) -> Errors:
     return errors
 
 
-def _reference(path: str, reference: Object) -> tuple[Errors, Errors]:
-    """What is missing, and what is wrong."""
-    missing: Errors = []
+def _reference(path: str, reference: Object, *, needs_group: bool = True) -> Errors:
     errors: Errors = []
     for name in ("kind", "name"):
         if value := reference.get(name, ""):
             errors += check(f"{path}.{name}", value, path_segment)
         else:
-            missing.append(required(f"{path}.{name}"))
+            errors.append(required(f"{path}.{name}"))
     version = reference.get("apiVersion", "")
     if version.count("/") > 1:
         said = f"unexpected GroupVersion string: {version}"
         errors.append(invalid(f"{path}.apiVersion", version, said))
-    elif "/" not in version:
+    elif needs_group and "/" not in version:
         errors.append(invalid(f"{path}.apiVersion", version, "apiVersion must specify API group"))
-    return missing, errors
+    return errors
 
 
 def _metric(path: str, metric: Object) -> Errors:
@@ -147,9 +143,9 @@ def _pods(path: str, source: Object) -> Errors:
 
 
 def _object(path: str, source: Object) -> Errors:
-    missing, others = _reference(f"{path}.describedObject", source.get("describedObject") or {})
     target = source.get("target") or {}
-    errors = [*missing, *others, *_identifier(f"{path}.metric", source.get("metric") or {})]
+    described = _reference(f"{path}.describedObject", source.get("describedObject") or {}, needs_group=False)
+    errors = [*described, *_identifier(f"{path}.metric", source.get("metric") or {})]
     errors += _target(f"{path}.target", target)
     if target.get("value") is None and target.get("averageValue") is None:
         errors.append(required(f"{path}.target.averageValue", "must set either a target value or averageValue"))

@@ -32,6 +32,7 @@ __all__ = [
     "quota_update",
     "secret",
     "secret_update",
+    "signing_request",
 ]
 
 _MOST_BYTES: Final = 1024 * 1024
@@ -369,6 +370,14 @@ def priority_class_update(new: Object, old: Object) -> Errors:
     if new.get("value", 0) != old.get("value", 0):
         errors.append(forbidden("value", "may not be changed in an update."))
     return errors + immutable("preemptionPolicy", new.get("preemptionPolicy"), old.get("preemptionPolicy"))
+
+
+def signing_request(obj: Object) -> Errors:
+    """Errors of a CertificateSigningRequest, as far as that it holds a request."""
+    request = obj["spec"].get("request") or ""
+    if b"-----BEGIN CERTIFICATE REQUEST-----" not in base64.b64decode(request):
+        return [invalid("spec.request", request, "PEM block type must be CERTIFICATE REQUEST")]
+    return []
 
 
 def lease(obj: Object) -> Errors:

@@ -166,7 +166,9 @@ def ingress_class(obj: Object) -> Errors:
     parameters, here = spec.get("parameters"), "spec.parameters"
     if parameters is None:
         return errors
-    errors += _reference(here, parameters)
+    found = _reference(here, parameters)
+    missing = [each for each in found if each.reason == "FieldValueRequired"]
+    errors += [each for each in found if each not in missing]
     scope, namespace = parameters.get("scope"), parameters.get("namespace")
     if scope not in ("Cluster", "Namespace"):
         known = ("Cluster", "Namespace")
@@ -176,7 +178,7 @@ def ingress_class(obj: Object) -> Errors:
         errors += check(where, namespace, dns_label) if namespace else [required(where, said)]
     elif namespace is not None:
         errors.append(forbidden(f"{here}.namespace", "`parameters.scope` is set to 'Cluster'"))
-    return errors
+    return errors + missing
 
 
 def ingress_class_update(new: Object, old: Object) -> Errors:
@@ -192,20 +194,25 @@ def network_policy(obj: Object) -> Errors:
     """Errors of a NetworkPolicy."""
     spec = obj["spec"]
     errors = label_selector("spec.podSelector", spec.get("podSelector"))
+    missing: Errors = []
     for direction, peers in (("ingress", "from"), ("egress", "to")):
         for place, rule in enumerate(spec.get(direction, ())):
             here = f"spec.{direction}[{place}]"
             for number, port in enumerate(rule.get("ports", ())):
                 errors += _policy_port(f"{here}.ports[{number}]", port)
             for number, peer in enumerate(rule.get(peers, ())):
-                errors += _peer(f"{here}.{peers}[{number}]", peer)
+                where = f"{here}.{peers}[{number}]"
+                errors += _peer(where, peer)
+                if "ipBlock" in peer and not peer["ipBlock"].get("cidr"):
+                    missing.append(required(f"{where}.ipBlock.cidr"))
     types = spec.get("policyTypes", [])
     if len(types) > 2:
         return [*errors, invalid("spec.policyTypes", types, "may not specify more than two policyTypes")]
     for place, each in enumerate(types):
         if each not in ("Ingress", "Egress"):
             errors.append(not_supported(f"spec.policyTypes[{place}]", each, ("Ingress", "Egress")))
-    return errors
+    # What the types declare is checked after what is written by hand.
+    return errors + missing
 
 
 def _policy_port(path: str, found: Object) -> Errors:
@@ -248,7 +255,7 @@ def _peer(path: str, peer: Object) -> Errors:
 def _block(path: str, block: Object) -> Errors:
     whole = block.get("cidr", "")
     if not whole:
-        return [required(f"{path}.cidr")]
+        return []
     if errors := cidr_errors(f"{path}.cidr", whole):
         return errors
     network = ipaddress.ip_network(whole, strict=False)

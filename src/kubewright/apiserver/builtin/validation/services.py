@@ -276,7 +276,11 @@ def endpoints(obj: Object) -> Errors:
 
 def _address(path: str, address: Object) -> Errors:
     value = address.get("ip", "")
-    errors = ip_errors(f"{path}.ip", value) or endpoint_ip(f"{path}.ip", value)
+    errors = ip_errors(f"{path}.ip", value)
+    if errors:
+        errors.append(invalid(f"{path}.ip", value, "must be a valid IP address"))
+    else:
+        errors = endpoint_ip(f"{path}.ip", value)
     if host := address.get("hostname"):
         errors += check(f"{path}.hostname", host, dns_label)
     if (node := address.get("nodeName")) is not None:

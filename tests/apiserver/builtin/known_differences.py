@@ -1,0 +1,9 @@
+"""Writes on which the strategies and the real server do not agree, and why that is so."""
+
+from __future__ import annotations
+
+KNOWN: dict[str, str] = {
+    "service: node port out of range": "a dry run on the real server does not ask the allocator of node ports",
+    "autoscaler: behavior bad": "an empty list is read as none here: objects come back from protobuf that way, and only "
+    "the defaults of autoscalers can tell the two apart before",
+}
