@@ -17,7 +17,9 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
            body: an object, sent as JSON        raw: text, sent as it is
            save: {name: metadata.uid}           a later `$name`
            show: [spec.type, "items[*].metadata.name", "groups[name=apps]"]    record these parts of the answer only
-           until: 200                           ask again until the status is this one (5 s)
+           unordered: true                      the real server finds the causes of the error in any order
+           until: 200                           ask again until the status is this one, or, with {path: value, ...},
+                                                until the body has these values (10 s)
            watch: w                             the answer is a stream, called w
       or   read: w, events: 3                   wait for 3 events of w and record them; bookmarks that come when the
            bookmarks: true                      server likes are passed over unless asked for
@@ -25,8 +27,8 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
       or   close: w
 
 An object with `$like: NAME` is the one of that name in bases.yaml, overlaid with the other keys: mappings are merged,
-all else replaced, `$none` as a value removes. In all strings of a step `$name` is replaced; a string that is only
-`$name` becomes the value with its type. `$$` is a dollar. Known from the start: `$ns` a namespace of the case's own,
+all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it last (for families). In all strings of a
+step `$name` is replaced; a string that is only `$name` becomes the value with its type. `$$` is a dollar. Known from the start: `$ns` a namespace of the case's own,
 `$group` and `$shared` API groups of the case's and of the file's own, `$core`, `$apps`, `$batch`, `$crs`: the paths of
 the namespace's collections in v1, apps/v1, batch/v1 and `$shared`/v1.
 """
@@ -47,7 +49,7 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases"
 
 _STEP_KEYS = {
-    *("do", "ok", "as", "headers", "body", "raw", "save", "show", "until"),
+    *("do", "ok", "as", "headers", "body", "raw", "save", "show", "until", "unordered"),
     *("watch", "read", "events", "bookmarks", "end", "close"),
 }
 _VARIABLE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
@@ -142,7 +144,9 @@ def _unfolded(path: Path, written: dict[str, Any]) -> list[Case]:
 
 
 def _name_of(value: Any) -> str:
-    return value if isinstance(value, str) else yaml.safe_dump(value, default_flow_style=True, width=10_000).split("\n")[0]
+    if isinstance(value, str):
+        return value
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).split("\n")[0]
 
 
 def _step(path: Path, name: str, data: Any) -> Step:
@@ -165,7 +169,7 @@ def put_in(node: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _put_in_key(key: Any, values: Mapping[str, Any]) -> Any:
-    return _put_in_text(key, values) if isinstance(key, str) and key != "$like" else key
+    return _put_in_text(key, values) if isinstance(key, str) and key not in ("$like", "$with") else key
 
 
 def _put_in_text(text: str, values: Mapping[str, Any]) -> Any:
@@ -192,10 +196,10 @@ def resolved(node: Any) -> Any:
         return [resolved(each) for each in node]
     if not isinstance(node, dict):
         return node
-    rest = {key: resolved(value) for key, value in node.items() if key != "$like"}
-    if "$like" not in node:
-        return rest
-    return overlaid(resolved(_bases()[node["$like"]]), rest)
+    rest = {key: resolved(value) for key, value in node.items() if key not in ("$like", "$with")}
+    if "$like" in node:
+        rest = overlaid(resolved(_bases()[node["$like"]]), rest)
+    return overlaid(rest, resolved(node["$with"])) if "$with" in node else rest
 
 
 def overlaid(base: Any, over: Any) -> Any:

@@ -17,6 +17,7 @@ from kubewright.client.transport import Limits, Response, TransportError
 from kubewright.testing.access import ClusterAccess
 
 _SECONDS = 20.0
+_AGAIN_SECONDS = 0.1
 _LINE_SECONDS = 8.0
 
 
@@ -40,7 +41,9 @@ class Lines(Protocol):
 
 
 class Door(Protocol):
-    """A server."""
+    """A server; `patience_seconds` is how long what it does on its own may take it."""
+
+    patience_seconds: float
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer: ...
 
@@ -54,16 +57,22 @@ class Door(Protocol):
 class RealDoor:
     """A kube-apiserver, as its administrator."""
 
+    patience_seconds = 10.0
+
     def __init__(self, access: ClusterAccess) -> None:
         tls = ssl.create_default_context(cadata=access.ca)
         tls.load_cert_chain(access.pki / "admin.crt", access.pki / "admin.key")
         self._transport = Http1Transport(access.url, tls=tls, limits=Limits(max_connections=24))
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        answer = await self._transport.request(
-            method, target, headers=tuple(headers.items()), body=body, timeout_seconds=_SECONDS
-        )
-        return Answer(answer.status, answer.headers, answer.body)
+        while True:
+            answer = await self._transport.request(
+                method, target, headers=tuple(headers.items()), body=body, timeout_seconds=_SECONDS
+            )
+            if answer.status != 429 or b"storage is (re)initializing" not in answer.body:
+                return Answer(answer.status, answer.headers, answer.body)
+            # The collection of a definition that was just changed; when that is, is chance.
+            await asyncio.sleep(_AGAIN_SECONDS)
 
     async def open(self, method: str, target: str, headers: Mapping[str, str]) -> tuple[Answer, Lines | None]:
         lines = _RealLines(self._transport, method, target, headers)

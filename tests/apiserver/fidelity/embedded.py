@@ -9,7 +9,9 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from kubewright.apiserver import ApiServer, Request, Stream
+from kubewright.apiserver import Request, Stream
+from kubewright.apiserver.builtin.catalog import builtin_catalog
+from kubewright.apiserver.server import ApiServer
 
 from .doors import Answer, Lines
 
@@ -19,8 +21,10 @@ _LINE_SECONDS = 2.0
 class EmbeddedDoor:
     """An `ApiServer` of its own."""
 
+    patience_seconds = 0.2
+
     def __init__(self, server: ApiServer | None = None) -> None:
-        self.server = ApiServer() if server is None else server
+        self.server = ApiServer(builtin_catalog()) if server is None else server
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         answer, stream = await self.open(method, target, headers, body)

@@ -51,6 +51,8 @@ def _exchange(exchange: Exchange, symbols: _Symbols) -> Exchange:
             result[name] = symbols.text(headers[name])
     if exchange.get("body") not in (None, ""):
         result["body"] = symbols.node(exchange["body"])
+        if exchange.get("unordered"):
+            _sort_causes(result["body"])
     if "events" in exchange:
         result["events"] = symbols.node(exchange["events"])
     return result
@@ -96,7 +98,11 @@ class _Symbols:
             return node
         if node.get("kind") == "Table" and "columnDefinitions" in node:
             node = {**node, "rows": _without_ages(node)}
-        return {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
+        shown = {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
+        if "uid" not in node and isinstance(version := node.get("resourceVersion"), str) and version not in self._sent:
+            # That of a list or bookmark is the server's of the moment, which by chance may be an object's.
+            shown["resourceVersion"] = "<rv>"
+        return shown
 
     def _string(self, text: str, key: str) -> str:
         if key == "resourceVersion" and text:
@@ -117,6 +123,16 @@ class _Symbols:
         return lambda match: match[0] if match[0] in self._sent else symbol
 
 
+def _sort_causes(body: Any) -> None:
+    """Sort what the real server finds in the order of a Go map."""
+    causes = body.get("details", {}).get("causes") or []
+    causes.sort(key=lambda cause: (cause["field"], cause["message"]))
+    head, _, rest = body.get("message", "").partition(" is invalid: [")
+    text = f"{head} is invalid: [" + ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes) + "]"
+    if sorted(text) == sorted(body.get("message", "")) and rest:
+        body["message"] = text
+
+
 def _metadata(node: Any) -> Iterator[dict[str, Any]]:
     if isinstance(node, list):
         for each in node:
@@ -129,7 +145,9 @@ def _metadata(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def _without_ages(table: Mapping[str, Any]) -> list[Any]:
-    ages = [index for index, column in enumerate(table["columnDefinitions"]) if column.get("name") in _AGE_COLUMNS]
+    ages = [
+        index for index, column in enumerate(table["columnDefinitions"] or ()) if column.get("name") in _AGE_COLUMNS
+    ]
     rows = []
     for row in table.get("rows") or []:
         cells = list(row.get("cells") or [])

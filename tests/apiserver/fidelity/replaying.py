@@ -23,15 +23,22 @@ from .known import reasons
 from .running import Names, StepFailed, run_case, set_up
 
 
+_CASE_SECONDS = 20.0
+"""The longest wait of a recorded case is 3 s."""
+
+
 async def replay(subject: Subject, case: Case) -> list[Any]:
     """Return what the embedded server answers, as `recorded` has it; a step that fails is an answer as well."""
     door = EmbeddedDoor()
     names = Names(counted=True)
     try:
         shared = await set_up(door, subject, names)
-        return await run_case(door, case, shared, names)
-    except StepFailed as error:
-        return [{"failed": str(error)}]
+    except StepFailed:
+        shared = "missing.example.com"
+    try:
+        return await asyncio.wait_for(run_case(door, case, shared, names), _CASE_SECONDS)
+    except (StepFailed, TimeoutError) as error:
+        return [{"failed": str(error) or "no end"}]
     finally:
         await door.close()
 

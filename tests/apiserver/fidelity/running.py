@@ -16,7 +16,6 @@ from .cases import Case, Step, Subject, Variables, resolved
 from .doors import Answer, Door, Lines
 from .normal import Exchange, at, normalised, shown
 
-_UNTIL_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _TYPES = {
     "json": "application/json-patch+json",
@@ -130,18 +129,24 @@ class _Run:
         else:
             answer = await self._ask_until(data.get("until"), method, target, headers, body)
         exchange: Exchange = {"status": answer.status, "headers": answer.headers, "body": _parsed(answer)}
+        exchange["unordered"] = data.get("unordered", False)
         for name, path in data.get("save", {}).items():
             self._variables.values[name] = at(exchange["body"], path)
         return exchange
 
     async def _ask_until(
-        self, until: int | None, method: str, target: str, headers: Mapping[str, str], body: bytes | None
+        self,
+        until: int | Mapping[str, Any] | None,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
     ) -> Answer:
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _UNTIL_SECONDS
+        deadline = loop.time() + self._door.patience_seconds
         while True:
             answer = await self._door.ask(method, target, headers, body)
-            if until is None or answer.status == until or loop.time() > deadline:
+            if until is None or _is_reached(until, answer) or loop.time() > deadline:
                 return answer
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -177,6 +182,13 @@ def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
     return headers, body
 
 
+def _is_reached(until: int | Mapping[str, Any], answer: Answer) -> bool:
+    if isinstance(until, int):
+        return answer.status == until
+    body = _parsed(answer)
+    return all(at(body, path) == value for path, value in until.items())
+
+
 def _parsed(answer: Answer) -> Any:
     if "json" in answer.headers.get("content-type", ""):
         try:
@@ -197,5 +209,3 @@ def _types(events: list[Any]) -> str:
 
 def _message(body: Any) -> str:
     return str(body.get("message", body)) if isinstance(body, dict) else str(body)
-
-
