@@ -334,6 +334,7 @@ def test_a_day_of_faults_leaves_no_task_watch_file_or_memory_behind(caplog: pyte
         for process in day.processes:
             await process.stop()
         hours = (loop.time() - virtual.START_AT) / HOUR
+        print(f"  {hours:.0f} h: {dict(day.happened)}")
         print(f"  objects of ours: {[each.ours.total() for each in looks]}; blocks: {[each.blocks for each in looks]}")
         assert grown(looks[: len(looks) // 2], looks[len(looks) // 2 :]) == {}
         assert day.api.open_watches == 0
