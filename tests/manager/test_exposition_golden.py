@@ -55,6 +55,7 @@ KUBERNETES: dict[str, tuple[str, set[str], tuple[Any, ...]]] = {
     "controller_runtime_max_concurrent_reconciles": ("gauge", {"controller"}, ()),
     "controller_runtime_active_workers": ("gauge", {"controller"}, ()),
     "kubewright_controller_hot_loops_total": ("counter", {"controller"}, ()),
+    "kubewright_controller_blocked_seconds_total": ("counter", {"controller"}, ()),
     "kubewright_controller_slowed_objects": ("gauge", {"controller"}, ()),
     "workqueue_depth": ("gauge", {"name", "controller", "priority"}, ()),
     "workqueue_adds_total": ("counter", {"name", "controller"}, ()),

@@ -29,6 +29,7 @@ from kubewright.client import Client, Conflict, MergePatch, NotFound
 from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, origin_of, unstructured
 
 from .applying import AppliedMemory
+from .blocked import Seen
 from .blocking import run_in_thread
 from .callables import is_async, place_of, what_is_wrong
 from .cause import Cause
@@ -122,6 +123,7 @@ class Reconciler:
         )
         self.hot_loops = HotLoops()
         self.on_hot_loop: Callable[[], object] = lambda: None
+        self.on_blocked: Callable[[float], object] = lambda seconds: None
         self.echoes = Echoes() if bound.spec.by == "object" and not bound.spec.wakes_itself else None
 
     @property
@@ -295,6 +297,12 @@ class Reconciler:
             if me is None or me.cancelling():
                 raise
             raise RuntimeError(f"{self._spec.name}: something that the reconcile waited for was cancelled") from error
+
+    def seen(self, function: object, obj: Object | Key, line: str) -> Seen:
+        """What is told when the function blocks the event loop."""
+        key = obj if isinstance(obj, Key) else key_of(obj)
+        subject = f"{self._kind.kind} {key}"
+        return Seen(self._spec.name, place_of(function), subject, line or place_of(function), self.on_blocked)
 
     async def _invoke(self, function: Any, obj: Object | Key, ctx: Context) -> Result:
         if function in self._in_threads:

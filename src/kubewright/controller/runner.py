@@ -25,6 +25,7 @@ from kubewright.observe import Registry
 from kubewright.observe.instruments import ReconcileMetrics
 from kubewright.queue import Item, WorkQueue
 
+from .blocked import LoopWatch
 from .cause import ELECTED_AGAIN, REQUEUE, RETRY, Cause, merged
 from .describe import BoundController
 from .failures import Failures, is_mistake
@@ -37,9 +38,14 @@ from .reconciler import Aside, DeadlineExceeded, Pass, Reconciler, WrongOutcome
 from .sources import SourceContext, run_source
 from .watching import Owned
 
-__all__ = ["ControllerRunner"]
+__all__ = ["ControllerRunner", "loop_watch_of"]
 
 _STATES_KEPT = 1024  # reconciles that wait, up to which causes keep what objects were before and after
+
+
+def loop_watch_of(logger: logging.Logger) -> LoopWatch:
+    """What tells `logger` of reconciles that block the event loop, once it is started. One for all controllers."""
+    return LoopWatch(Reconciler._invoke.__code__, lambda blockage: logger.warning("%s", blockage))
 
 
 class ControllerRunner:
@@ -51,6 +57,7 @@ class ControllerRunner:
         running: the informer of a kind, if there is one; for what mappers and sources look up.
         client: for sources.
         metrics: where to count; nowhere by default.
+        loop_watch: is told of passes; one that was not started by default.
     """
 
     def __init__(
@@ -62,7 +69,9 @@ class ControllerRunner:
         running: Callable[[type[Object]], Informer | None],
         client: Client,
         metrics: ReconcileMetrics | None = None,
+        loop_watch: LoopWatch | None = None,
     ) -> None:
+        self._loop_watch = loop_watch or loop_watch_of(logger)
         self.spec = spec = bound.spec
         self.kinds = bound.kinds
         self._metrics = metrics or ReconcileMetrics(Registry(), spec.name, workers=spec.workers)
@@ -71,6 +80,7 @@ class ControllerRunner:
         self._metrics.queue.read(self.queue.unfinished_work_seconds, self.queue.longest_running_seconds)
         self._reconciler = reconciler
         reconciler.on_hot_loop = self._metrics.hot_loops.inc
+        reconciler.on_blocked = self._metrics.blocked_seconds.inc
         self._metrics.slowed(lambda: len(reconciler.hot_loops))
         self._logger = logger
         self._failures = Failures(spec.kind.kind, logger)
@@ -145,7 +155,7 @@ class ControllerRunner:
         self.queue.shut_down(drain=False)
 
     async def _work(self) -> None:
-        queue, metrics = self.queue, self._metrics
+        queue, metrics, watch = self.queue, self._metrics, self._loop_watch
         time = asyncio.get_running_loop().time
         while True:
             item = await queue.get()
@@ -153,6 +163,7 @@ class ControllerRunner:
                 return
             key = item.key
             metrics.active.inc()
+            watch.begin()
             started_at = time()
             try:
                 try:
@@ -166,6 +177,7 @@ class ControllerRunner:
                     self._succeeded(item, result)
                 metrics.seconds.observe(time() - started_at)
             finally:
+                watch.end()
                 metrics.active.dec()
                 queue.done(key)
 

@@ -23,7 +23,7 @@ from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
 from kubewright.controller.describe import BoundController
 from kubewright.controller.reconciler import Reconciler
-from kubewright.controller.runner import ControllerRunner
+from kubewright.controller.runner import ControllerRunner, loop_watch_of
 from kubewright.model import Object
 
 from .election.candidacy import Candidacy
@@ -111,6 +111,7 @@ class Manager:
         writer = client.with_options(field_manager=client.field_manager or name)
         if candidacy is not None:
             writer = self.telemetry.counting(candidacy.fenced(writer))
+        self._loop_watch = loop_watch_of(self._logger)
         self._runners = [
             ControllerRunner(
                 bound,
@@ -125,6 +126,7 @@ class Manager:
                 logger=self._logger.getChild(bound.spec.name),
                 running=self._informers.running,
                 client=writer,
+                loop_watch=self._loop_watch,
                 metrics=self.telemetry.of_controller(bound.spec),
             )
             for bound in controllers
@@ -146,6 +148,7 @@ class Manager:
             BindError, CertificateError: what is to be served cannot be.
         """
         events: asyncio.Task[None] | None = None
+        self._loop_watch.start()
         try:
             await self.servers.start()
             events = asyncio.create_task(self.telemetry.events.run(), name="events")
@@ -158,6 +161,7 @@ class Manager:
                 await self.candidacy.run(self._lead, self._stopping)
         finally:
             await self._informers.stop()
+            self._loop_watch.stop()
             self._executor.shutdown(wait=False, cancel_futures=True)
             await self.servers.close()
             if events is not None:

@@ -216,7 +216,7 @@ class ReconcileMetrics:
 
     Attributes: `queue`, its work queue's; `active`, the workers at work; `seconds`, how long reconciles took; the
     `controller_runtime_reconcile_total` by result: `success`, `error`, `requeue` and `requeue_after`; and, each counted
-    beside `error`: `errors`, `terminal_errors`, `panics` and `timeouts`; `hot_loops`.
+    beside `error`: `errors`, `terminal_errors`, `panics` and `timeouts`; `hot_loops`, `blocked_seconds`.
     """
 
     def __init__(self, registry: Registry, controller: str, *, workers: int) -> None:
@@ -255,8 +255,15 @@ class ReconcileMetrics:
             "Times that an object was found to be reconciled in a hot loop, and slowed (more).",
             ("controller",),
         ).labels(controller)
+        self.blocked_seconds = registry.counter(
+            "kubewright_controller_blocked_seconds_total",
+            "Seconds for which reconciles have blocked the event loop, where they did for half a second and longer.",
+            ("controller",),
+        ).labels(controller)
         self._slowed = registry.gauge(
-            "kubewright_controller_slowed_objects", "Objects that are slowed as they are in a hot loop.", ("controller",)
+            "kubewright_controller_slowed_objects",
+            "Objects that are slowed as they are in a hot loop.",
+            ("controller",),
         )
         self._controller = controller
         registry.gauge(
