@@ -265,12 +265,33 @@ class GenericStrategy:
 _AT_ONCE: Final = Grace()
 
 
+_CHECKED: Final = (
+    "name",
+    "namespace",
+    "generateName",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+"""The metadata that rules are about. The server looks after the rest."""
+
+
+def changes_metadata(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether anything differs that rules for metadata are about."""
+    return any(new.get(name) != old.get(name) for name in _CHECKED)
+
+
 _FIXED: Final = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def changed_meta_errors(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError]:
-    """What is wrong with a change of metadata (`ValidateObjectMetaUpdate`)."""
-    errors = update_errors(new, old)
+    """What is wrong with a change of metadata (`ValidateObjectMetaUpdate`).
+
+    What is stored has been checked, so only what differs is looked at.
+    """
+    errors = update_errors(new, old) if changes_metadata(new, old) else []
     for name in _FIXED:
         if not same(new.get(name), old.get(name)):
             shown = new.get(name, "" if name == "uid" else None)

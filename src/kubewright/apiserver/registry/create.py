@@ -25,7 +25,7 @@ from .backend import Operation
 from .call import Call
 from .decoding import decode_object
 from .lifecycle import check_namespace
-from .metadata import dedupe_owners, ensure_namespace, fill_system_fields, generic_errors, meta_of, wipe_system_fields
+from .metadata import dedupe_owners, ensure_namespace, fill_system_fields, meta_of, name_errors, wipe_system_fields
 from .storing import as_kept, as_written, check_object_size, to_storage
 
 __all__ = ["create", "create_object"]
@@ -112,7 +112,7 @@ async def prepare_new(call: Call, obj: dict[str, Any], options: WriteOptions) ->
     context = call.context(meta.get("name", ""), is_dry_run=options.is_dry_run)
     strategy.prepare_create(obj, context)
     errors = strategy.metadata_errors(meta, namespaced=kind.namespaced) + strategy.validate_create(obj, context)
-    if errors := errors or generic_errors(meta, namespaced=kind.namespaced):
+    if errors := errors or name_errors(meta):
         raise invalid_object(kind, obj, errors)
     for text in strategy.warnings(obj, None, context):
         call.warn(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.fielderrors import FieldError, invalid
 from kubewright.schema.structural.metarules import meta_errors
 from kubewright.schema.structural.values import same
 
@@ -22,6 +22,8 @@ __all__ = [
     "fill_system_fields",
     "generic_errors",
     "keep_system_fields",
+    "meta_of",
+    "name_errors",
     "wipe_system_fields",
 ]
 
@@ -96,6 +98,12 @@ def dedupe_owners(meta: dict[str, Any], warn: Callable[[str], None]) -> None:
             f"{', '.join(twice)}"
         )
         meta["ownerReferences"] = kept
+
+
+def name_errors(meta: dict[str, Any]) -> list[FieldError]:
+    """What is asked of all names, whatever a kind asks: they are a segment of a path."""
+    found = ((name, meta.get(name, "")) for name in ("generateName", "name"))
+    return [invalid(f"metadata.{name}", value, said) for name, value in found for said in _path_segment(value)]
 
 
 def generic_errors(meta: dict[str, Any], *, namespaced: bool) -> list[FieldError]:

@@ -24,7 +24,7 @@ from ..errors import StatusError, conflict, internal, invalid_object, invalid_of
 from ..options import WriteOptions, revision, write_options
 from ..request import Response
 from ..store import Entry, Missing, Moved
-from ..strategy import Context, changed_meta_errors
+from ..strategy import Context, changed_meta_errors, changes_metadata
 from .call import Call
 from .create import create_object, given_options, track
 from .decoding import decode_object
@@ -144,7 +144,8 @@ def prepare_change(call: Call, new: dict[str, Any], old: dict[str, Any], context
     strategy.prepare_update(new, old, context)
     meta = new["metadata"]
     keep_system_fields(meta, before)
-    errors = generic_errors(meta, namespaced=kind.namespaced) + changed_meta_errors(meta, before)
+    errors = generic_errors(meta, namespaced=kind.namespaced) if changes_metadata(meta, before) else []
+    errors += changed_meta_errors(meta, before)
     errors += strategy.metadata_update_errors(meta, before) + strategy.validate_update(new, old, context)
     if errors:
         raise invalid_object(kind, new, errors)
