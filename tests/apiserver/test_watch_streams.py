@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import orjson
 from asking import CONFIG_PATH, MERGE, ask, config, events, open_watch, server
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import orjson
 import virtual
 from kubewright.apiserver import ApiServer, Request, Store, Stream
 
