@@ -18,7 +18,7 @@ from .nodes import Node
 from .parser import MAX_DEPTH, parse
 from .types import Type
 
-__all__ = ["CHECK_EVERY", "NO_LIMIT", "Program", "ProgramError", "compile", "parse_and_check"]
+__all__ = ["CHECK_EVERY", "NO_LIMIT", "Program", "ProgramError", "compile", "parse_and_check", "program_of"]
 
 NO_LIMIT: Final = 2**63
 #: How much may be spent before it is asked again whether the result is still wanted: a few milliseconds.
@@ -154,7 +154,15 @@ def compile(source: str, env: Environment) -> Program:  # noqa: A001 - the name 
     Raises:
         CompileError: as `parse_and_check`; ProgramError when a constant part has no value.
     """
-    node = parse_and_check(source, env)
+    return program_of(source, parse_and_check(source, env), env)
+
+
+def program_of(source: str, node: Node, env: Environment) -> Program:
+    """The program of a checked tree.
+
+    Raises:
+        ProgramError: a constant part has no value.
+    """
 
     def run() -> Program:
         try:

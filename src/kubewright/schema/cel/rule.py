@@ -14,7 +14,7 @@ from .environment import Environment
 from .errors import CompileError, EvaluationError
 from .estimate import estimate
 from .nodes import reads
-from .program import Program, ProgramError, compile  # noqa: A004
+from .program import Program, ProgramError, parse_and_check, program_of
 from .schema_types import SchemaType, schema_type
 from .sizes import Range
 from .types import optional_of
@@ -121,12 +121,14 @@ def _compile(rule: Mapping[str, Any], env: Environment, size_of: Any) -> Compile
 
 def _program(source: str, env: Environment, kind: str, wrong: str, what: str) -> tuple[Program | None, str]:
     try:
-        program = compile(source, env)
+        node = parse_and_check(source, env)
+        if node.type.kind != kind:
+            return None, wrong
+        return program_of(source, node, env), ""
     except ProgramError as error:
         return None, f"{what or 'program '}instantiation failed: {error}"
     except CompileError as error:
         return None, f"{what}compilation failed: {error}"
-    return (program, "") if program.type.kind == kind else (None, wrong)
 
 
 class MessageStops(Exception):

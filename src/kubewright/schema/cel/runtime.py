@@ -37,7 +37,7 @@ def _keys(value: Any) -> Any:
         return [decode_key(key) for key in value]
     if isinstance(value, list):
         return value
-    raise EvaluationError("no such overload")
+    raise EvaluationError(f"got '{_go_name(value)}', expected iterable type")
 
 
 def _pairs(value: Any) -> Any:
@@ -46,7 +46,22 @@ def _pairs(value: Any) -> Any:
         return [(decode_key(key), each) for key, each in value.items()]
     if isinstance(value, list):
         return enumerate(value)
-    raise EvaluationError("no such overload")
+    raise EvaluationError(f"unsupported comprehension range type: {_go_name(value)}")
+
+
+#: By the name of a type in CEL, what the server shows in its place.
+_GO_NAMES: Final = {
+    "bool": "types.Bool", "int": "types.Int", "uint": "types.Uint", "double": "types.Double", "string": "types.String",
+    "bytes": "types.Bytes", "null_type": "types.Null", "google.protobuf.Timestamp": "types.Timestamp",
+    "google.protobuf.Duration": "types.Duration", "optional_type": "*types.Optional", "type": "*types.Type",
+    "kubernetes.Quantity": "cel.Quantity", "kubernetes.URL": "cel.URL", "net.IP": "cel.IP", "net.CIDR": "cel.CIDR",
+    "kubernetes.Semver": "cel.Semver", "kubernetes.NamedFormat": "*cel.Format",
+}  # fmt: skip
+
+
+def _go_name(value: Any) -> str:
+    name = ops.type_name(value)
+    return _GO_NAMES.get(name, name)
 
 
 GLOBALS: Final[dict[str, Any]] = {
