@@ -10,7 +10,9 @@ from pathlib import Path
 import orjson
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from kubewright.cli.app import app
 from kubewright.generate import GenerateError, generate, generate_models, load_documents
 
 DATA = Path(__file__).with_name("testdata")
@@ -86,8 +88,8 @@ def test_the_documents_of_a_server_are_fetched_by_its_index() -> None:
     ("text", "said"),
     [
         ("kind: Namespace\n", "has no OpenAPI v3 document and no CustomResourceDefinition"),
-        ("a: b: c\n", "is neither JSON nor YAML: mapping values are not allowed"),
-        ('{"openapi": ', "is neither JSON nor YAML"),
+        ("a: b: c\n", "is not YAML: mapping values are not allowed"),
+        ('{"openapi": ', "is not YAML"),
         ('{"swagger": "2.0"}', "has no OpenAPI v3 document"),
     ],
 )
@@ -148,13 +150,43 @@ def test_only_the_files_that_change_are_written(tmp_path: Path) -> None:
     source.write_text(CRD)
     out = tmp_path / "apis"
     files = [out / "__init__.py", out / "example" / "__init__.py", out / "example" / "v1.py"]
-    assert generate_models(source, out, check=True) == files
+    assert [change.path for change in generate_models(source, out, check=True)] == files
     assert not out.exists()
-    assert generate_models(source, out) == files
+    assert [change.path for change in generate_models(source, out)] == files
     assert generate_models(source, out) == []
     files[2].write_text("changed")
     (out / "__init__.py").write_text("# mine")
-    assert generate_models(source, out, check=True) == [files[2]]
+    (change,) = generate_models(source, out, check=True)
+    assert change.path == files[2]
     assert files[2].read_text() == "changed"
-    assert generate_models(source, out) == [files[2]]
+    assert [change.path for change in generate_models(source, out)] == [files[2]]
     assert (out / "__init__.py").read_text() == "# mine"
+
+
+def test_a_check_shows_the_difference(tmp_path: Path) -> None:
+    source = tmp_path / "crd.yaml"
+    source.write_text(CRD)
+    out = tmp_path / "apis"
+    (missing, *_) = generate_models(source, out, check=True)
+    assert str(missing) == f"{out / '__init__.py'}: is missing"
+    generate_models(source, out)
+    module = out / "example" / "v1.py"
+    module.write_text(module.read_text() + "# by hand\n")
+    (change,) = generate_models(source, out, check=True)
+    assert str(change) == f"{module}: is not what would be generated"
+    assert change.diff.startswith(f"--- {module}\n+++ generated\n")
+    assert "\n-# by hand\n" in change.diff
+
+
+def test_the_command_prints_it_and_ends_with_1(tmp_path: Path) -> None:
+    source = tmp_path / "crd.yaml"
+    source.write_text(CRD)
+    command = ["generate", "models", "--from", str(source), "-o", str(tmp_path / "apis")]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    (tmp_path / "apis" / "example" / "v1.py").write_text("# by hand\n")
+    result = CliRunner().invoke(app, [*command, "--check"])
+    assert result.exit_code == 1
+    assert "v1.py: is not what would be generated" in result.output
+    assert "-# by hand" in result.output
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert CliRunner().invoke(app, [*command, "--check"]).exit_code == 0

@@ -125,8 +125,11 @@ def generate_models(
 
     with cluster_documents(source, kubeconfig) as (address, fetch):
         changed = write_models(address, output, groups=group or None, field_docs=docs, check=check, fetch=fetch)
-    for path in changed:
-        print(path)
+    for change in changed:
+        if check:
+            print(f"{change}\n{change.diff}", file=sys.stderr, end="")
+        else:
+            print(change.path)
     raise typer.Exit(1 if check and changed else 0)
 
 

@@ -7,8 +7,10 @@ so that the folder may lie anywhere in a package. Built-in types that others ref
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +25,28 @@ from .render import MARK, render_module
 from .sources import Documents, Fetch, load_documents
 from .types import Enums, Ref
 
-__all__ = ["generate", "generate_models", "write"]
+__all__ = ["Change", "generate", "generate_models", "write"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file that is not as it would be generated: its text, None where it is not there, and the text to be."""
+
+    path: Path
+    before: str | None
+    after: str
+
+    @property
+    def diff(self) -> str:
+        """A unified diff; empty for a file that is not there."""
+        if self.before is None:
+            return ""
+        old, new = self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
+        return "".join(difflib.unified_diff(old, new, str(self.path), "generated"))
+
+    def __str__(self) -> str:
+        return f"{self.path}: {'is missing' if self.before is None else 'is not what would be generated'}"
+
 
 _PACKAGE: Final = '"""{what}\n\n' + MARK + '\n"""\n'
 
@@ -36,7 +59,7 @@ def generate_models(
     field_docs: bool = False,
     check: bool = False,
     fetch: Fetch | None = None,
-) -> list[Path]:
+) -> list[Change]:
     """Make modules of models from a server, files or CRDs: `kubewright generate models`.
 
     Args:
@@ -48,7 +71,7 @@ def generate_models(
         fetch: how to read a path of a server that asks for credentials.
 
     Returns:
-        The files that were written; with `check`, those that would have been. Empty when all is up to date.
+        What was written; with `check`, what would have been. Empty when all is up to date.
 
     Raises:
         GenerateError: the input cannot be read, or models cannot be made of it.
@@ -139,7 +162,7 @@ def build_modules(
     return builder.modules
 
 
-def write(files: Mapping[str, str], out_dir: Path, *, check: bool = False) -> list[Path]:
+def write(files: Mapping[str, str], out_dir: Path, *, check: bool = False) -> list[Change]:
     """Write what is not there yet or differs; with `check`, only say what that is.
 
     `out_dir` becomes a package when it is none. Files that are not in `files` stay.
@@ -148,15 +171,16 @@ def write(files: Mapping[str, str], out_dir: Path, *, check: bool = False) -> li
     if not (out_dir / "__init__.py").exists():
         wanted["__init__.py"] = _PACKAGE.format(what="Models of Kubernetes kinds, by API group.")
     changed = []
-    for name, text in wanted.items():
+    for name, text in sorted(wanted.items()):
         path = out_dir / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
+        before = path.read_text(encoding="utf-8") if path.is_file() else None
+        if before == text:
             continue
-        changed.append(path)
+        changed.append(Change(path, before, text))
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    return sorted(changed)
+    return changed
 
 
 def _refuse_cycles(modules: dict[Home, dict[str, Class]]) -> None:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import orjson
-import yaml
 
+from ..model.documents import DocumentError, read_documents
 from .crd import is_crd
 from .definitions import GenerateError
 from .openapi import is_openapi
@@ -32,7 +32,6 @@ Fetch: TypeAlias = Callable[[str], bytes]
 _SUFFIXES: Final = (".json", ".yaml", ".yml")
 _INDEX: Final = "/openapi/v3"
 _TIMEOUT_SECONDS: Final = 30.0
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass
@@ -97,16 +96,11 @@ def _of_files(source: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _parse(name: str, data: bytes) -> Iterator[Any]:
-    if data.lstrip()[:1] == b"{":
-        try:
-            yield orjson.loads(data)
-            return
-        except orjson.JSONDecodeError:
-            pass  # YAML in flow style, or several documents; if it is neither, YAML's error has the line
     try:
-        yield from yaml.load_all(data, Loader=_LOADER)
-    except yaml.YAMLError as error:
-        raise GenerateError(f"{name}: is neither JSON nor YAML: {' '.join(str(error).split())}") from None
+        for document in read_documents(data):
+            yield document.value
+    except DocumentError as error:
+        raise GenerateError(f"{name}:{error.line}: {error.rule}") from None
 
 
 def _of_server(address: str, fetch: Fetch) -> Iterator[Any]:

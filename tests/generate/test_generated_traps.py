@@ -1,0 +1,96 @@
+"""CRDs as they are found: what is generated is typed and documented, and an object goes through it unchanged."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import orjson
+import pytest
+from sample_values import Samples
+
+from kubewright.generate import generate_models
+from kubewright.model import decode, encode
+from kubewright.model.documents import read_documents
+from kubewright.model.overlay import overlaid
+
+DATA = Path(__file__).with_name("testdata")
+ROUNDS = 200
+
+
+def crds() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Group, version and kind to the schema, of all CRDs of the test data."""
+    found = {}
+    for path in (DATA / "traps.crd.yaml",):
+        for document in read_documents(path.read_bytes()):
+            spec = document.value.get("spec", {})
+            for version in spec.get("versions", ()):
+                key = (spec["group"], version["name"], spec["names"]["kind"])
+                found[key] = version["schema"]["openAPIV3Schema"]
+    return found
+
+
+CRDS = crds()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    made = tmp_path_factory.mktemp("traps")
+    generate_models(DATA / "traps.crd.yaml", made / "made_of_traps", field_docs=True)
+    sys.path.insert(0, str(made))
+    yield made
+    sys.path.remove(str(made))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "made_of_traps"]:
+        del sys.modules[name]
+
+
+def class_of(key: tuple[str, str, str]) -> Any:
+    group, version, kind = key
+    return getattr(importlib.import_module(f"made_of_traps.{group.partition('.')[0]}.{version}"), kind)
+
+
+def objects(key: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
+    for seed in range(ROUNDS):
+        # An absent spec is read as one of zero values, as `kubewright.model.lenient` says.
+        made = Samples(seed).value({"type": "object", **CRDS[key], "required": [*CRDS[key].get("properties", ())]})
+        yield {**made, "apiVersion": f"{key[0]}/{key[1]}", "kind": key[2], "metadata": {"name": "a"}}
+
+
+def test_an_object_is_written_as_it_was_read(folder: Path) -> None:
+    key = ("traps.example.com", "v1", "Any")
+    for given in objects(key):
+        if given["spec"].get("free", 0) is None:
+            del given["spec"]["free"]  # of any JSON, null is absent; an update keeps it all the same
+        back = orjson.loads(encode(decode(class_of(key), orjson.dumps(given))))
+        assert back == given
+
+
+@pytest.mark.parametrize("key", CRDS, ids=str)
+def test_an_update_changes_nothing_that_was_not_changed(folder: Path, key: tuple[str, str, str]) -> None:
+    for given in objects(key):
+        odd = {**given, "unknown": {"x": None}}
+        if isinstance(given.get("spec"), dict):
+            odd["spec"] = {**given["spec"], "unknown": [None, {}], "known": {"a": "x", "more": [1]}, "nothing": None}
+        assert overlaid(decode(class_of(key), orjson.dumps(odd))) == odd
+
+
+def test_names_that_come_to_one_are_all_there(folder: Path) -> None:
+    spec = importlib.import_module("made_of_traps.traps.v1").AnySpec
+    wires = {field.encode_name for field in msgspec.structs.fields(spec)}
+    assert {"fooBar", "foo-bar", "foo_bar", "FooBar", "foo.bar", "class", "from", "", "1st", "$ref", "ünï"} <= wires
+
+
+def test_what_is_generated_is_typed_in_strict_mode(folder: Path) -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "made_of_traps"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_is_generated_is_documented(folder: Path) -> None:
+    module = importlib.import_module("made_of_traps.traps.v1")
+    assert module.Any.__doc__ == "Any says '''any''' and a backslash \\n at its end \\"
