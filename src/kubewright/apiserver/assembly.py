@@ -24,7 +24,7 @@ from .table import table_transform
 
 __all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
 
-SYSTEM_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
+SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
 _NAMESPACES: Final = resource_key("", "namespaces")
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "changes_spec",
     "keep_metadata",
     "keep_status",
+    "timestamp",
 ]
 
 Column = Mapping[str, Any]
@@ -107,6 +108,16 @@ class Context:
     new_suffix: Callable[[], str] = str
     warn: Callable[[str], None] = lambda text: None
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def timestamp(self) -> str:
+        """Now, as metadata has it."""
+        return timestamp(self.now)
+
+
+def timestamp(at: datetime) -> str:
+    """A time as metadata has it: to the second, in UTC."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Strategy(Protocol):

@@ -6,15 +6,14 @@ writes is there (`spec.template.metadata`), what is empty is absent, and lists t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from kubewright.schema.structural.fielderrors import FieldError
 from kubewright.schema.structural.metarules import dns_subdomain
 
-from ..strategy import Cells, Column, Context, Grace
+from ..strategy import Context, Grace
 
 __all__ = ["Object", "Rules"]
 
@@ -51,8 +50,7 @@ class Rules:
 
     `counts` names what `generation` counts changes of: "" for a kind without generation, "spec" for everything but
     metadata and status, "spec+annotations", "all" for everything but metadata. `labels` has the values of field
-    selectors; `label_error` what is said of others, with `{}` for the label. `columns` and `cells` are the Table;
-    without them it shows Name and Created At.
+    selectors; `label_error` what is said of others, with `{}` for the label.
     """
 
     name_rule: Callable[[str], list[str]] = dns_subdomain
@@ -71,7 +69,7 @@ class Rules:
     validate_status: CheckChange = _valid_change
     warnings: Callable[[Object, Object | None, Context], list[str]] = _quiet
     grace: Callable[[Object, int | None, Context], Grace] | None = None
+    begin_delete: Callable[[Object, Context], Object | None] | None = None
+    keeps: Callable[[Object], bool] | None = None
     labels: Mapping[str, Callable[[Object], str]] = field(default_factory=dict)
     label_error: str = ""
-    columns: Sequence[Column] = ()
-    cells: Callable[[Object, datetime], Cells] | None = None

@@ -7,7 +7,7 @@ is read into the Go type, defaults follow, the status is the server's, the gener
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,8 @@ from kubewright.schema.structural.fielderrors import FieldError
 from kubewright.schema.structural.metarules import meta_errors
 from kubewright.schema.structural.values import copied, same
 
-from ..strategy import Cells, Context, GenericStrategy, Grace, Undecoded
+from ..strategy import Cells, Column, Context, GenericStrategy, Grace, Undecoded
+from .columns import cells_of
 from .decoding import decode
 from .defaults import Defaulter
 from .gotypes import GoType, GoTypes
@@ -28,7 +29,15 @@ __all__ = ["KindStrategy", "PartStrategy", "StatusStrategyOf"]
 class KindStrategy(GenericStrategy):
     """The rules of one built-in kind in one version."""
 
-    def __init__(self, types: GoTypes, defaulter: Defaulter, api_version: str, kind: str, rules: Rules) -> None:
+    def __init__(
+        self,
+        types: GoTypes,
+        defaulter: Defaulter,
+        api_version: str,
+        kind: str,
+        rules: Rules,
+        columns: Sequence[Column] = (),
+    ) -> None:
         self._types, self._defaulter = types, defaulter
         self._api_version, self._kind = api_version, kind
         self.rules = rules
@@ -37,7 +46,8 @@ class KindStrategy(GenericStrategy):
         self.returns_deleted_object = rules.returns_deleted
         self.default_propagation = rules.propagation
         self.field_labels = frozenset(rules.labels)
-        self.columns = rules.columns
+        # Two columns are what every kind has that says nothing; the Table makes them itself.
+        self.columns = () if [each["name"] for each in columns] == _GENERIC else columns
 
     @cached_property
     def type(self) -> GoType:
@@ -115,6 +125,12 @@ class KindStrategy(GenericStrategy):
             return super().grace(obj, requested_seconds, context)
         return self.rules.grace(obj, requested_seconds, context)
 
+    def begin_delete(self, obj: Object, context: Context) -> Object | None:
+        return None if self.rules.begin_delete is None else self.rules.begin_delete(obj, context)
+
+    def keeps(self, new: Object, old: Object) -> bool:
+        return self.rules.keeps is not None and self.rules.keeps(new)
+
     def fields(self, obj: Object) -> Mapping[str, str]:
         return {name: read(obj) for name, read in self.rules.labels.items()}
 
@@ -124,7 +140,14 @@ class KindStrategy(GenericStrategy):
         return super().field_label_error(label)
 
     def cells(self, obj: Object, now: datetime) -> Cells:
-        return self.rules.cells(obj, now) if self.rules.cells is not None else []
+        return self._row(obj, now) if self.columns else []
+
+    @cached_property
+    def _row(self) -> Callable[[Object, datetime], Cells]:
+        return cells_of(self._api_version, self._kind, self.columns)
+
+
+_GENERIC = ["Name", "Created At"]
 
 
 def _each_once(errors: list[FieldError]) -> list[FieldError]:

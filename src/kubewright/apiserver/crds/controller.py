@@ -22,9 +22,10 @@ from typing import Any, Final
 from kubewright.schema.structural.values import same
 
 from ..catalog import ResourceType
-from ..registry.backend import Backend, timestamp
+from ..registry.backend import Backend
 from ..registry.call import resource_key
 from ..store import Change, Entry, Store
+from ..strategy import timestamp
 from .conversion import ConversionWebhook
 from .definition import FINALIZER, GROUP
 from .names import condition, is_true, naming, with_condition

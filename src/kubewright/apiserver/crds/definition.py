@@ -17,7 +17,6 @@ from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.strformats import FORMATS
 
 from ..catalog import ResourceType, Subresource
-from ..registry.backend import timestamp
 from ..strategy import Context, GenericStrategy, Strategy, Undecoded, changed_meta_errors, changes_spec, keep_status
 from .names import condition, is_true, with_condition
 
@@ -125,7 +124,7 @@ class DefinitionStrategy(GenericStrategy):
         meta = obj["metadata"]
         if meta.get("deletionTimestamp"):
             return None
-        now = timestamp(context.now)
+        now = context.timestamp
         status = obj.get("status") or {}
         pending = condition(
             "Terminating",

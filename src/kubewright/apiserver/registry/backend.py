@@ -17,8 +17,9 @@ from typing import Any, Final, Literal, Protocol
 from ..catalog import Catalog, ResourceType
 from ..request import User
 from ..store import Store
+from ..strategy import timestamp
 
-__all__ = ["Admission", "Attributes", "Backend", "FieldManager", "Operation", "timestamp"]
+__all__ = ["Admission", "Attributes", "Backend", "FieldManager", "Operation"]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 
@@ -154,8 +155,3 @@ class Backend:
         )
         made.random.setstate(self.random.getstate())
         return made
-
-
-def timestamp(at: datetime) -> str:
-    """A time to the second, in UTC."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -25,7 +25,7 @@ from ..errors import StatusError, bad_request, conflict, not_found
 from ..options import DeleteOptions, delete_options, list_options
 from ..request import JSON, Response
 from ..store import Entry, Missing, Moved
-from .backend import timestamp
+from ..strategy import timestamp
 from .call import Call
 from .decoding import check_size
 from .lifecycle import check_deletion
@@ -38,6 +38,11 @@ __all__ = ["delete", "delete_collection", "delete_object"]
 _ORPHAN: Final = "orphan"
 _FOREGROUND: Final = "foregroundDeletion"
 _PAGE: Final = 10_000
+_BY_STEPS: Final = {
+    ("", "namespaces"): "Precondition failed",
+    ("apiextensions.k8s.io", "customresourcedefinitions"): "precondition failed",
+}
+"""Kinds with a deletion of their own, and how they say that a precondition does not hold."""
 
 
 async def delete(call: Call) -> Response:
@@ -118,11 +123,15 @@ async def delete_object(call: Call, name: str, options: DeleteOptions) -> tuple[
 
 def _check_preconditions(call: Call, name: str, stored: Entry, options: DeleteOptions) -> None:
     meta = stored.object["metadata"]
+    steps = _BY_STEPS.get((call.kind.group, call.kind.plural))
     for called, said, found, why in (
         ("UID", options.uid, meta.get("uid", ""), "deleted and then recreated"),
         ("ResourceVersion", options.resource_version, str(stored.revision), "modified"),
     ):
         if said is not None and said != found:
+            if steps is not None:
+                text = f"{steps}: {called} in precondition: {said}, {called} in object meta: {found}"
+                raise conflict(call.kind, name, text)
             text = f"the {called} in the precondition ({said}) does not match the {called} in record ({found})."
             raise conflict(_ByKind(call), name, f"{text} The object might have been {why}")
 

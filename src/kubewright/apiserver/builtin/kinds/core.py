@@ -39,6 +39,29 @@ def _label_namespace(obj: Object) -> None:
     meta["labels"] = {**meta.get("labels", {}), "kubernetes.io/metadata.name": meta.get("name", "")}
 
 
+def _has_spec_finalizers(obj: Object) -> bool:
+    return bool((obj.get("spec") or {}).get("finalizers"))
+
+
+def _begin_namespace_deletion(obj: Object, context: Context) -> Object | None:
+    """The first DELETE makes it Terminating; it goes when what is in it has gone and `finalize` says so."""
+    meta = obj["metadata"]
+    if meta.get("deletionTimestamp"):
+        return obj if _has_spec_finalizers(obj) else None
+    options = context.options
+    orphans, policy = options.get("orphanDependents"), options.get("propagationPolicy")
+    finalizers: list[str] = list(meta.get("finalizers") or ())
+    for name, wanted in (("orphan", orphans is True), ("foregroundDeletion", orphans is False)):
+        if orphans is None and policy is None:
+            continue
+        has = wanted or (orphans is None and policy == {"orphan": "Orphan", "foregroundDeletion": "Foreground"}[name])
+        finalizers = [each for each in finalizers if each != name] + [name] * has
+    made = {**meta, "deletionTimestamp": context.timestamp}
+    if finalizers:
+        made["finalizers"] = finalizers
+    return {**obj, "metadata": made, "status": {**(obj.get("status") or {}), "phase": "Terminating"}}
+
+
 def _update_namespace(new: Object, old: Object, context: Context) -> None:
     new["spec"] = {name: each for name, each in new["spec"].items() if name != "finalizers"}
     if "finalizers" in old["spec"]:
@@ -178,6 +201,8 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         prepare_update=_update_namespace,
         validate=created(configuration.finalizers),
         validate_status=changed(configuration.namespace_status),
+        begin_delete=_begin_namespace_deletion,
+        keeps=_has_spec_finalizers,
         labels={"status.phase": _of("status", "phase")},
     ),
     ("v1", "Node"): Rules(
