@@ -45,6 +45,7 @@ class FakeServer:
         self._snapshots: dict[str, tuple[int, list[dict[str, Any]]]] = {}
         self._tokens = itertools.count()
         self._uids = itertools.count()
+        self.uid_prefix = "uid"
         self._cut: Cut | None = None
         self.garble = False  # the next event arrives broken
         self._changed = asyncio.Event()
@@ -55,7 +56,7 @@ class FakeServer:
         """Create or change an object; its version."""
         self.version += 1
         old = self.objects.get((namespace, name))
-        uid = old["metadata"]["uid"] if old else f"uid-{next(self._uids)}"
+        uid = old["metadata"]["uid"] if old else f"{self.uid_prefix}-{next(self._uids)}"
         new = obj(name, self.version, uid=uid, namespace=namespace, **fields)
         self.objects[namespace, name] = new
         self._record("MODIFIED" if old else "ADDED", new)

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import virtual
-from kubewright.cache import Added, Delta, Entry, Informer, Updated
+from kubewright.cache import Added, Delta, Entry, Informer, Updated, is_resync
 
 
 class Seen:
@@ -38,7 +38,7 @@ class Seen:
             known = self.state[key]
             assert delta.old == known
             assert known.uid == delta.entry.uid
-            assert int(known.resource_version) < int(delta.entry.resource_version)
+            assert is_resync(delta) or int(known.resource_version) < int(delta.entry.resource_version)
             self.state[key] = delta.entry
         else:
             known = self.state.pop(key)

@@ -7,8 +7,8 @@ next one is looked at. Where changes come from (`Reflector`, one for each `Scope
 Handlers are plain functions that take microseconds (a controller's puts a key into its queue) and are called where the
 event arrives, so what is true of store and handlers at any await is true of both.
 
-Rejected: a queue per handler as client-go has it. It is there because Go's handlers may block; it costs memory without
-a bound, and a late handler's initial state then has to be locked against live events.
+Rejected: a queue per handler as client-go has it, because Go's handlers may block. Its memory has no bound, and a late
+handler's initial state has to be locked against live events.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Informer:
            shown as Deleted.
     Cancellation: `run` closes what it has open. A cancelled wait leaves nothing behind.
     Caveats: bound to the event loop that runs it, and not thread-safe. There is no order across objects. An own write
-    whose answer comes after the object was listed and has been deleted again may be shown once more as Added, Deleted.
+    in a gap whose answer comes after the list that ends it is shown once more as Added and Deleted if the object was in
+    that list and is deleted since, and not at all if another one has its name by now.
     """
 
     def __init__(
@@ -390,8 +391,7 @@ class Informer:
         until = int(state.resource_version) if state.resource_version.isdecimal() else 0
         for entry in self.written.missed(listed, reflector.replaced_from, until, scope.covers):
             deltas += self.store.upsert(entry)
-        within = None if scope.is_whole else scope.covers
-        deltas += self.store.replace(state.entries, keep=self._aside, within=within)
+        deltas += self.store.replace(state.entries, self._aside, within=None if scope.is_whole else scope.covers)
         if not reflector.has_told:
             deltas = [Added(delta.entry, initial=True) if isinstance(delta, Added) else delta for delta in deltas]
         self._handlers.tell(deltas)

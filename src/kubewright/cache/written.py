@@ -73,13 +73,14 @@ class OwnWrites:
         self._observed = observed
         self._written: dict[Key, Written] = {}
         self._sweep_at = _SWEEP_AT
+        self._superseded: list[tuple[Key, Written]] = []
         self._gaps: deque[_Gap] = deque(maxlen=_GAPS)
         self._versions: dict[str, None] = {}
         self._outside: dict[Key, None] = {}
 
     def __len__(self) -> int:
         """How many answers are kept."""
-        return len(self._written)
+        return len(self._written) + len(self._superseded)
 
     def __iter__(self) -> Iterator[Key]:
         """The keys that an answer may stand over."""
@@ -96,7 +97,11 @@ class OwnWrites:
             version = max(known.version, written.version)
             written = Written(written.uid, version, last.entry or written.entry, gone=True)
         elif known is not None and known.version > written.version:
+            if known.uid != written.uid:
+                self._supersede(key, written)
             return
+        elif known is not None and known.uid != written.uid:
+            self._supersede(key, known)
         if not self._holds(key, written):
             self._written.pop(key, None)
             return
@@ -105,6 +110,11 @@ class OwnWrites:
             for each in self:
                 self.newest(each)
             self._sweep_at = max(_SWEEP_AT, 2 * len(self._written))
+
+    def _supersede(self, key: Key, written: Written) -> None:
+        """Keep the answer about an object whose name is another one's by now: the watch may never show that it was."""
+        self._superseded = [(k, each) for k, each in self._superseded if self._observed(k.namespace) < each.version]
+        self._superseded.append((key, written))
 
     def put_outside(self, key: Key, uid: str, version: int) -> None:
         """As `put`, of a state that the cache does not select: it will never be shown, and is none that went."""
@@ -149,7 +159,7 @@ class OwnWrites:
     ) -> list[Entry]:
         """What was ours, is in no event, and is not in a list at version `until` that follows the version `after`.
 
-        Call it before the list is taken in.
+        In the order in which it was written. Call it before the list is taken in.
 
         Args:
             listed: what is there by the list: entries, or anything else for objects whose uid is unknown.
@@ -159,11 +169,11 @@ class OwnWrites:
         if not went_back and after != until:
             self._gaps.append(_Gap(covers, after, until))
         found = []
-        for key, written in [*self._written.items()]:
+        for key, written in [*self._superseded, *self._written.items()]:
             if not covers(key.namespace):
                 continue
             if went_back:
-                if written.version > until:
+                if written.version > until and self._written.get(key) is written:
                     del self._written[key]
             elif not after < written.version <= until:
                 continue
@@ -171,7 +181,12 @@ class OwnWrites:
             is_there = present is not None and not (isinstance(present, Entry) and present.uid != written.uid)
             if written.entry is not None and not is_there and not self._is_shown(written.entry):
                 found.append(written.entry)
-        return found
+        self._superseded = [
+            (key, each)
+            for key, each in self._superseded
+            if not covers(key.namespace) or (each.version > until and not went_back)
+        ]
+        return sorted(found, key=lambda entry: int(entry.resource_version))
 
     def was_missed(self, key: Key, version: int) -> bool:
         """Whether an answer comes after the list that covers it, and the object is not there any more."""
