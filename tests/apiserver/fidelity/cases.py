@@ -27,10 +27,11 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
       or   close: w
 
 An object with `$like: NAME` is the one of that name in bases.yaml, overlaid with the other keys: mappings are merged,
-all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it last (for families). In all strings of a
-step `$name` is replaced; a string that is only `$name` becomes the value with its type. `$$` is a dollar. Known from the start: `$ns` a namespace of the case's own,
-`$group` and `$shared` API groups of the case's and of the file's own, `$core`, `$apps`, `$batch`, `$crs`: the paths of
-the namespace's collections in v1, apps/v1, batch/v1 and `$shared`/v1.
+all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it last (for families). In all strings of
+a step `$name` is replaced; a string that is only `$name` becomes the value with its type. `$$` is a dollar. Known
+from the start: `$ns` a namespace of the case's own, `$group` and `$shared` API groups of the case's and of the file's
+own, `$core`, `$apps`, `$batch`, `$crs`: the paths of the namespace's collections in v1, apps/v1, batch/v1 and
+`$shared`/v1.
 """
 
 from __future__ import annotations

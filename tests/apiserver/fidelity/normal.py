@@ -18,7 +18,7 @@ from typing import Any
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
-_IP = re.compile(r"10\.0\.0\.\d{1,3}")
+_IP = re.compile(r"10\.(0|96)\.\d{1,3}\.\d{1,3}")
 _VERSION_TEXT = re.compile(r"resource ?version", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d+\b")
 _CURRENT = re.compile(r"(current: |too old resource version: \d+ \()(\d+)")
@@ -125,6 +125,8 @@ class _Symbols:
 
 def _sort_causes(body: Any) -> None:
     """Sort what the real server finds in the order of a Go map."""
+    if not isinstance(body, dict) or body.get("kind") != "Status":
+        return
     causes = body.get("details", {}).get("causes") or []
     causes.sort(key=lambda cause: (cause["field"], cause["message"]))
     head, _, rest = body.get("message", "").partition(" is invalid: [")

@@ -22,7 +22,6 @@ from .embedded import EmbeddedDoor
 from .known import reasons
 from .running import Names, StepFailed, run_case, set_up
 
-
 _CASE_SECONDS = 20.0
 """The longest wait of a recorded case is 3 s."""
 

@@ -27,6 +27,10 @@ _TYPES = {
 }
 
 
+Until = int | Mapping[str, Any]
+"""A status, or values of the body by path."""
+
+
 class StepFailed(Exception):
     """A step that has to succeed did not, so the case says nothing."""
 
@@ -182,7 +186,7 @@ def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
     return headers, body
 
 
-def _is_reached(until: int | Mapping[str, Any], answer: Answer) -> bool:
+def _is_reached(until: Until, answer: Answer) -> bool:
     if isinstance(until, int):
         return answer.status == until
     body = _parsed(answer)
