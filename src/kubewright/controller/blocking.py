@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kubewright.cache.index import Index
 from kubewright.client import Patch
 from kubewright.model import Object
 
@@ -91,8 +92,13 @@ class SyncContext(ABC):
         namespace: str | None = None,
         all_namespaces: bool = False,
         labels: str | Mapping[str, str] | None = None,
+        index: Mapping[Index[Any], str] | None = None,
+        fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]:
-        return self._wait(self._ctx.list(kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels))
+        asked = self._ctx.list(
+            kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels, index=index, fields=fields
+        )
+        return self._wait(asked)
 
     def owned(self, kind: type[T]) -> Sequence[T]:
         return self._wait(self._ctx.owned(kind))

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
+from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
@@ -37,15 +38,22 @@ class Reads(Protocol):
     async def find(self, kind: type[T], key: Key) -> T | None: ...
 
     async def list(
-        self, kind: type[T], *, namespace: str | None, labels: str | Mapping[str, str] | None, owner: str | None
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None,
+        labels: str | Mapping[str, str] | None,
+        owner: str | None,
+        index: Mapping[Index[Any], str] | None = None,
+        fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]: ...
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         """The JSON of an object of a kind that is watched; None when it is absent or the kind is not watched."""
         ...
 
-    def watches(self, kind: type[Object]) -> bool:
-        """Whether `cached` knows the objects of a kind."""
+    def watches(self, kind: type[Object], key: Key | None = None) -> bool:
+        """Whether `cached` knows the objects of a kind, and that one if it exists."""
         ...
 
     def wrote(self, obj: Object) -> None:
@@ -151,14 +159,18 @@ class Context:
         namespace: str | None = None,
         all_namespaces: bool = False,
         labels: str | Mapping[str, str] | None = None,
+        index: Mapping[Index[Any], str] | None = None,
+        fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]:
         """Objects from the cache: of the reconciled object's namespace, of `namespace`, or of all.
 
         Args:
             labels: a selector such as `"app=web,tier in (a,b)"`, or the labels to equal.
+            index: values of indexes, all of which have to be there: `{by_secret: "s3"}`.
+            fields: a field selector such as `"spec.nodeName=a"`, of any field; it is indexed from then on.
         """
         where = None if all_namespaces else self._namespace(kind, namespace) or None
-        return await self._reads.list(kind, namespace=where, labels=labels, owner=None)
+        return await self._reads.list(kind, namespace=where, labels=labels, owner=None, index=index, fields=fields)
 
     async def owned(self, kind: type[T]) -> Sequence[T]:
         """The objects of `kind` whose controller owner is the reconciled object."""
@@ -198,7 +210,7 @@ class Context:
             version = meta.resource_version
             if self._applied.is_current(handle, body, live, meta.uid, meta.resource_version):
                 return present
-        elif owned and handle not in self._applied and not self._reads.watches(type(child)):
+        elif owned and handle not in self._applied and not self._reads.watches(type(child), key):
             # The server would take it from its owner: to it, all that this operator states is one statement.
             found = await self.client.find(type(child), key.name, namespace=key.namespace or None)
             if found is not None:

@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 import orjson
 
+from kubewright.cache.fields import field_of
+from kubewright.cache.index import Index
 from kubewright.model import GroupVersionKind, Key, Object, decode, encode, info_of, key_of
+from kubewright.model.fieldselector import FieldSelector
 from kubewright.model.owners import controller_of
 from kubewright.model.selector import Selector
 
@@ -47,7 +50,14 @@ class World:
         return None if data is None else decode(kind, data)
 
     async def list(
-        self, kind: type[T], *, namespace: str | None, labels: str | Mapping[str, str] | None, owner: str | None
+        self,
+        kind: type[T],
+        *,
+        namespace: str | None,
+        labels: str | Mapping[str, str] | None,
+        owner: str | None,
+        index: Mapping[Index[Any], str] | None = None,
+        fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]:
         found = [decode(kind, data) for _, data in sorted(self._of(kind).items())]
         if namespace is not None:
@@ -57,12 +67,18 @@ class World:
             found = [each for each in found if matches(each.metadata.labels)]
         if owner is not None:
             found = [each for each in found if (by := controller_of(each)) is not None and by.uid == owner]
+        for values, value in (index or {}).items():
+            found = [each for each in found if value in values(each)]
+        if fields is not None:
+            wanted = FieldSelector.of(fields)
+            names = [each.field for each in wanted.requirements]
+            found = [each for each in found if wanted.matches({n: field_of(encode(each), n) for n in names})]
         return found
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         return self._of(kind).get(key)
 
-    def watches(self, kind: type[Object]) -> bool:
+    def watches(self, kind: type[Object], key: Key | None = None) -> bool:
         return True
 
     # -- what happens ----------------------------------------------------------------------------------------------
