@@ -55,7 +55,9 @@ class BuiltIn:
     def _type(self, group: str, version: str, facts: Mapping[str, Any]) -> ResourceType:
         api_version = f"{group}/{version}" if group else version
         kind: str = facts["kind"]
-        main = KindStrategy(self.types, self.defaulter, api_version, kind, RULES.get((api_version, kind), Rules()))
+        rules = RULES.get((api_version, kind), Rules())
+        columns = facts.get("columns", ())
+        main = KindStrategy(self.types, self.defaulter, api_version, kind, rules, columns)
 
         def patched(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             return strategic_merge_patch(original, patch, main.type)

@@ -30,6 +30,7 @@ Fetch = Callable[[str, str], Any]
 
 _DISCOVERY: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _JSON: Final = "application/json"
+_TABLE: Final = "application/json;as=Table;v=v1;g=meta.k8s.io"
 _PACKAGES: Final = (
     ("k8s.io/api/", ""),
     ("k8s.io/apimachinery/pkg/apis/", ""),
@@ -73,7 +74,13 @@ def _resources(fetch: Fetch) -> list[dict[str, Any]]:
         {
             "group": group.get("metadata", {}).get("name", ""),
             "versions": [
-                {"version": each["version"], "resources": [_resource(one) for one in each["resources"]]}
+                {
+                    "version": each["version"],
+                    "resources": [
+                        _resource(fetch, group.get("metadata", {}).get("name", ""), each["version"], one)
+                        for one in each["resources"]
+                    ],
+                }
                 for each in group["versions"]
             ],
         }
@@ -81,8 +88,9 @@ def _resources(fetch: Fetch) -> list[dict[str, Any]]:
     ]
 
 
-def _resource(found: dict[str, Any]) -> dict[str, Any]:
+def _resource(fetch: Fetch, group: str, version: str, found: dict[str, Any]) -> dict[str, Any]:
     made = {
+        "columns": _columns(fetch, group, version, found),
         "plural": found["resource"],
         "kind": found["responseKind"]["kind"],
         "namespaced": found["scope"] == "Namespaced",
@@ -102,6 +110,16 @@ def _resource(found: dict[str, Any]) -> dict[str, Any]:
         ],
     }
     return {name: each for name, each in made.items() if each not in ([], "")}
+
+
+def _columns(fetch: Fetch, group: str, version: str, found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The columns of the Table, as the server gives them with a list, however empty."""
+    if "list" not in found["verbs"]:
+        return []
+    root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+    table = fetch(f"{root}/{found['resource']}?limit=1", _TABLE)
+    columns: list[dict[str, Any]] = table["columnDefinitions"]
+    return columns
 
 
 # -- Go types ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from kubewright.schema.structural.metarules import dns_label
 
 from ...strategy import Context
 from ..rules import Rules
-from ..validation import claims, configuration
+from ..validation import claims, configuration, secrets
 from ..validation.services import endpoints
 from ..validation.texts import Object
 from .checks import changed, created
@@ -186,12 +186,12 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("v1", "Pod"): Rules(**POD),
     ("v1", "Service"): Rules(name_rule=dns_label, **SERVICE),
     ("v1", "ConfigMap"): Rules(
-        validate=created(configuration.config_map), validate_update=changed(configuration.config_map_update)
+        validate=created(secrets.config_map), validate_update=changed(secrets.config_map_update)
     ),
     ("v1", "Secret"): Rules(
         prepare_update=_update_secret,
-        validate=created(configuration.secret),
-        validate_update=changed(configuration.secret_update),
+        validate=created(secrets.secret),
+        validate_update=changed(secrets.secret_update),
         labels={"type": _text("type")},
     ),
     ("v1", "Namespace"): Rules(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 from kubewright.schema.structural.fielderrors import FieldError, invalid
@@ -133,7 +134,7 @@ def _used_ports(obj: Object, context: Context) -> set[tuple[str, int]]:
 
 def _free_port(obj: Object, used: set[tuple[str, int]], protocol: str = "") -> int:
     taken = {number for kind, number in used if not protocol or kind == protocol}
-    for number in (*_NODE_PORTS[_KEPT_PORTS:], *_NODE_PORTS[:_KEPT_PORTS]):
+    for number in chain(_NODE_PORTS[_KEPT_PORTS:], _NODE_PORTS[:_KEPT_PORTS]):
         if number not in taken:
             return number
     raise internal("failed to allocate a nodePort: range is full")

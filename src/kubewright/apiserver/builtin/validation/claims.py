@@ -130,7 +130,7 @@ def volume(obj: Object) -> Errors:
     if not capacity:
         errors.append(required("spec.capacity"))
     if set(capacity) != {"storage"}:
-        errors.append(not_supported("spec.capacity", capacity or None, ("storage",)))  # type: ignore[arg-type]
+        errors.append(not_supported("spec.capacity", capacity or None, ("storage",)))
     for name, value in capacity.items():
         errors += _above_0(f"spec.capacity[{name}]", value)
     policy = spec.get("persistentVolumeReclaimPolicy", "")

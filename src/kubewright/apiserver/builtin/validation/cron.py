@@ -14,7 +14,7 @@ _MONTHS: Final = {
     )
 }
 _DAYS: Final = {name: place for place, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])}
-_FIELDS: Final = (
+_FIELDS: Final[tuple[tuple[int, int, dict[str, int]], ...]] = (
     (0, 59, {}),
     (0, 23, {}),
     (1, 31, {}),

@@ -201,7 +201,7 @@ def cron_job(obj: Object, old: Object | None = None) -> Errors:
     if (selector := template.get("selector")) is not None:
         errors.append(invalid(f"{where}.selector", as_shown(selector), "`selector` will be auto-generated"))
     if template.get("manualSelector"):
-        errors.append(not_supported(f"{where}.manualSelector", True, ("nil", "false")))  # type: ignore[arg-type]
+        errors.append(not_supported(f"{where}.manualSelector", True, ("nil", "false")))
     for name in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
         errors += at_least_0(f"spec.{name}", spec.get(name))
     if not spec.get("schedule"):

@@ -10,7 +10,7 @@ from kubewright.schema.structural.metarules import label_value, qualified_name
 
 from .texts import Errors, Object, check
 
-__all__ = ["annotations", "as_shown", "is_valid_selector", "label_selector", "labels"]
+__all__ = ["annotation_errors", "as_shown", "is_valid_selector", "label_selector", "labels"]
 
 _MOST_ANNOTATIONS = 256 * 1024
 
@@ -23,7 +23,7 @@ def labels(path: str, found: dict[str, str] | None) -> Errors:
     return errors
 
 
-def annotations(path: str, found: dict[str, str] | None) -> Errors:
+def annotation_errors(path: str, found: dict[str, str] | None) -> Errors:
     """Errors of a map of annotations."""
     errors: Errors = []
     for name in found or {}:

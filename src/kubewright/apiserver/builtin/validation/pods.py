@@ -9,7 +9,7 @@ from kubewright.schema.structural.metarules import dns_subdomain
 from kubewright.schema.structural.values import copied, same
 
 from .containers import PodFacts, containers, ephemeral_containers, image_without_spaces, init_containers
-from .labels import annotations, labels
+from .labels import annotation_errors, labels
 from .resources import amount, container_resource_name
 from .scheduling import affinity, spread, tolerations
 from .security import no_host_users, pod_security
@@ -169,7 +169,7 @@ def pod_template(path: str, template: Object) -> Errors:
     """Errors of a template of Pods."""
     meta, spec = template.get("metadata") or {}, template.get("spec") or {}
     errors = labels(f"{path}.labels", meta.get("labels"))
-    errors += annotations(f"{path}.annotations", meta.get("annotations"))
+    errors += annotation_errors(f"{path}.annotations", meta.get("annotations"))
     errors += pod_spec(f"{path}.spec", spec)
     if spec.get("ephemeralContainers"):
         said = "ephemeral containers not allowed in pod template"

@@ -11,7 +11,7 @@ from kubewright.schema.structural.metarules import dns_subdomain
 
 from .claims import claim_spec
 from .env import VOLUME_FIELDS, field_reference, resource_reference
-from .labels import annotations, labels
+from .labels import annotation_errors, labels
 from .texts import (
     Errors,
     Object,
@@ -115,8 +115,8 @@ def _source(path: str, volume: Object, pod_name: str) -> Errors:
             errors += rule(f"{path}.{name}", volume[name])
         if name == "ephemeral" and pod_name and volume.get("name"):
             claim = f"{pod_name}-{volume['name']}"
-            said = [f'PVC name "{claim}": {each}' for each in dns_subdomain(claim)]
-            errors += [invalid(f"{path}.name", volume["name"], each) for each in said]
+            broken = [f'PVC name "{claim}": {each}' for each in dns_subdomain(claim)]
+            errors += [invalid(f"{path}.name", volume["name"], each) for each in broken]
     return errors if count else [*errors, required(path, "must specify a volume type")]
 
 
@@ -277,7 +277,7 @@ def _csi(path: str, source: Object) -> Errors:
 
 def template_metadata(path: str, meta: Object) -> Errors:
     """Errors of the metadata of a template, which has labels and annotations only."""
-    errors = annotations(f"{path}.annotations", meta.get("annotations"))
+    errors = annotation_errors(f"{path}.annotations", meta.get("annotations"))
     errors += labels(f"{path}.labels", meta.get("labels"))
     others = [each for each in meta if each not in ("labels", "annotations")]
     return errors + [forbidden(f"{path}.{each}", "cannot be set") for each in others]

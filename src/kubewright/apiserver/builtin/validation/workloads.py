@@ -108,7 +108,7 @@ def _deployment_strategy(path: str, strategy: Object) -> Errors:
         return [forbidden(f"{path}.rollingUpdate", said)] if rolling is not None else []
     if kind != "RollingUpdate":
         shown = GoStruct(Type=kind, RollingUpdate=rolling)
-        return [not_supported(path, shown, ("Recreate", "RollingUpdate"))]  # type: ignore[arg-type]
+        return [not_supported(path, shown, ("Recreate", "RollingUpdate"))]
     return _rolling(f"{path}.rollingUpdate", rolling or {})
 
 
@@ -315,7 +315,7 @@ def _daemon_strategy(path: str, strategy: Object) -> Errors:
         return []
     if kind != "RollingUpdate":
         shown = GoStruct(Type=kind, RollingUpdate=rolling)
-        return [not_supported(path, shown, ("RollingUpdate", "OnDelete"))]  # type: ignore[arg-type]
+        return [not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
     here = f"{path}.rollingUpdate"
     gone, more = (rolling or {}).get("maxUnavailable", 0), (rolling or {}).get("maxSurge", 0)
     both = (("maxUnavailable", gone), ("maxSurge", more))
