@@ -28,6 +28,9 @@ JSON_TYPES: Final = ("application/json", "application/yaml", "application/vnd.ku
 _YAML: Final = "application/yaml"
 _PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 
+_SAFE_BRACKETS: Final = 150
+"""So many brackets make no value that is too deep."""
+
 ProtobufReader = Callable[[bytes], dict[str, Any]]
 
 
@@ -86,10 +89,18 @@ def decode_json(body: bytes, *, strict: bool) -> Body:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return _slowly(body, strict)
+        return _bounded(_slowly(body, strict), body)
+    _bounded(Body(value), body)
     if not strict or orjson.dumps(value) == body.rstrip():
         return Body(value)
     return _slowly(body, strict)
+
+
+def _bounded(read: Body, body: bytes) -> Body:
+    """What was read, if it is not too deep. A body needs a bracket for each level, so most are not looked at."""
+    if body.count(b"{") + body.count(b"[") > _SAFE_BRACKETS and is_too_deep(read.value):
+        raise BadJson("exceeded max depth")
+    return read
 
 
 def _slowly(body: bytes, strict: bool) -> Body:
@@ -226,6 +237,8 @@ def _yaml(body: bytes, strict: bool) -> Body:
         value = loader.get_single_data()
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise BadJson(f"error converting YAML to JSON: yaml: {_first_line(error)}") from None
+    if is_too_deep(value):
+        raise BadJson("exceeded max depth")
     return Body(value, tuple(loader.twice) if strict else (), in_yaml=True)
 
 
@@ -243,7 +256,9 @@ def is_too_deep(value: Any, depth: int = 0) -> bool:
         return True
     if isinstance(value, Mapping):
         return any(is_too_deep(each, depth + 1) for each in value.values() if isinstance(each, dict | list))
-    return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
+    if isinstance(value, list):
+        return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
+    return False
 
 
 def as_object(body: Body, what: str = "object") -> dict[str, Any]:

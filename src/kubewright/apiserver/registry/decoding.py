@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from kubewright.schema.structural.gotext import quoted
 
-from ..bodies import JSON_TYPES, BadJson, Body, is_too_deep, read_body
+from ..bodies import JSON_TYPES, BadJson, Body, read_body
 from ..errors import bad_request, request_too_large
 from ..strategy import Malformed
 from .call import Call
@@ -18,7 +18,6 @@ from .call import Call
 __all__ = ["cannot_be_handled", "decode_object", "read_fields", "report"]
 
 _SHOWN: Final = 30
-_SAFE_DEPTH: Final = 150
 
 
 def check_size(call: Call) -> None:
@@ -81,8 +80,6 @@ def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
             raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
         wanted = 'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string '
         raise _unrecognized(kind, f'{said}{found} into {wanted}"json:\\"kind,omitempty\\"" }}', body)
-    if body.count(b"{") + body.count(b"[") > _SAFE_DEPTH and is_too_deep(obj):
-        raise _unrecognized(kind, "couldn't get version/kind; json parse error: exceeded max depth", body)
     for name in ("apiVersion", "kind"):
         if not isinstance(obj.get(name, ""), str):
             raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {name} is no text", body)
