@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Final, Protocol
 
 from kubewright.client.transport import (
+    ConnectionLost,
     Headers,
     Phase,
     RequestTimeout,
@@ -20,7 +21,7 @@ from kubewright.client.transport import (
     TransportClosed,
 )
 
-from .request import ADMIN, Request, Stream, User
+from .request import ADMIN, HANG_UP, Request, Stream, User
 from .request import Response as ServerResponse
 
 __all__ = ["InProcessTransport"]
@@ -120,6 +121,8 @@ class InProcessTransport:
                 answer = await self._server.handle(request)
         except TimeoutError:
             raise _late(seconds) from None
+        if answer.status == HANG_UP.status:
+            raise ConnectionLost(SERVER, "response", "the server hung up before the answer")
         try:
             self._check_open("response")
         except TransportClosed:

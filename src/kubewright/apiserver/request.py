@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, unquote
 
 import orjson
 
-__all__ = ["ADMIN", "JSON", "Request", "Response", "Stream", "User", "json_response"]
+__all__ = ["ADMIN", "HANG_UP", "JSON", "Request", "Response", "Stream", "User", "json_response"]
 
 JSON: Final = "application/json"
 
@@ -104,6 +104,10 @@ class Stream:
     headers: list[tuple[str, str]]
     chunks: AsyncIterator[bytes]
     close: Callable[[], None]
+
+
+HANG_UP: Final = Response(0)
+"""No answer at all: the client finds its connection closed, as when a server dies."""
 
 
 def json_response(status: int, body: Any, headers: Iterable[tuple[str, str]] = ()) -> Response:

@@ -154,6 +154,11 @@ class ApiServer:
         """Let a part live and end with the server."""
         self._parts.append(part)
 
+    def use(self, *filters: Filter) -> None:
+        """Let every request pass these filters too, inside of those that there are. Forks have them as well."""
+        self.filters += filters
+        self._chain = self._chained()
+
     async def handle(self, request: Request) -> Answer:
         """Answer a request."""
         try:
