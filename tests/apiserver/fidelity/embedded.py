@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from kubewright.apiserver import Request, Stream
-from kubewright.apiserver.builtin.catalog import builtin_catalog
+from kubewright.apiserver.assembly import new_server
 from kubewright.apiserver.server import ApiServer
 
 from .doors import Answer, Lines
@@ -24,7 +24,7 @@ class EmbeddedDoor:
     patience_seconds = 0.2
 
     def __init__(self, server: ApiServer | None = None) -> None:
-        self.server = ApiServer(builtin_catalog()) if server is None else server
+        self.server = new_server() if server is None else server
 
     async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         answer, stream = await self.open(method, target, headers, body)

@@ -23,6 +23,7 @@ _VERSION_TEXT = re.compile(r"resource ?version", re.IGNORECASE)
 _NUMBER = re.compile(r"\b\d+\b")
 _CURRENT = re.compile(r"(current: |too old resource version: \d+ \()(\d+)")
 _HASH = re.compile(r"hash=[0-9A-F]+")
+_PATCHED = re.compile(r'Invalid value: "\{\\"apiVersion\\":.*\}": ', re.DOTALL)
 _AGE = re.compile(r"(\d+(\.\d+)?(ms|[smhdy]))+|<invalid>|<unknown>")
 _AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Duration"}
 _HEADERS = ("content-type", "warning", "retry-after", "allow", "location")
@@ -82,6 +83,8 @@ class _Symbols:
         text = _UUID.sub(self._uid, text)
         text = _IP.sub(self._unless_sent("<ip>"), text)
         text = _HASH.sub("hash=<hash>", text)
+        # The whole object, in the order of Go's fields and with its managedFields.
+        text = _PATCHED.sub('Invalid value: "<object>": ', text)
         if _VERSION_TEXT.search(text):
             text = _CURRENT.sub(r"\1<rv>", text)
             text = _NUMBER.sub(lambda match: self._versions.get(match[0], match[0]), text)
