@@ -35,7 +35,7 @@ class TooLong(Exception):
 
 
 class Work:
-    """What a search may still look at; about a million a second. One may be shared by several searches."""
+    """What a search may still look at, in instructions; about a million a second. Several searches may share one."""
 
     __slots__ = ("left",)
 
@@ -191,9 +191,7 @@ class Automaton:
         for char in text:
             following = steps.get((state, before, char))
             if following is None:
-                if work is not None:
-                    work.spend(1 + len(self._members[state]))
-                following = self._step(state, before, char)
+                following = self._step(state, before, char, work)
             if following < 0:
                 return True
             state, before = following, _kind(char)
@@ -206,9 +204,9 @@ class Automaton:
             known = self._sets[members] = len(self._members) - 1
         return known
 
-    def _step(self, state: int, before: int, char: str) -> int:
+    def _step(self, state: int, before: int, char: str, work: Work | None) -> int:
         """The state after a character, or -1 where a match ends before it."""
-        closed = self._closed(self._members[state], before, _kind(char))
+        closed = self._closed(self._members[state], before, _kind(char), work)
         if closed is None:
             result = -1
         else:
@@ -219,13 +217,16 @@ class Automaton:
             self._steps[(state, before, char)] = result
         return result
 
-    def _closed(self, members: frozenset[int], before: int, after: int) -> list[tuple[Any, int]] | None:
+    def _closed(
+        self, members: frozenset[int], before: int, after: int, work: Work | None = None
+    ) -> list[tuple[Any, int]] | None:
         """The characters that threads wait for between two kinds of neighbours; None where one has matched."""
         waiting: list[tuple[Any, int]] = []
         todo, seen = list(members), set(members)
         while todo:
             kind, argument, then = self._code[todo.pop()]
             if kind == "match":
+                _spend(work, seen)
                 return None
             if kind == "char":
                 waiting.append((argument, then))
@@ -235,6 +236,7 @@ class Automaton:
                 if each not in seen:
                     seen.add(each)
                     todo.append(each)
+        _spend(work, seen)
         return waiting
 
     # -- where --------------------------------------------------------------------------------------------------------
@@ -252,9 +254,7 @@ class Automaton:
             after = _kind(text[place]) if place < len(text) else _BEGIN_OR_END
             if found is None:
                 threads.append((self._start, place))
-            if work is not None:
-                work.spend(1 + len(threads))
-            waiting, match = self._follow(threads, before, after)
+            waiting, match = self._follow(threads, before, after, work)
             if match is not None:
                 found = (match, place)
             if place == len(text) or (not waiting and found is not None):
@@ -265,7 +265,7 @@ class Automaton:
         return found
 
     def _follow(
-        self, threads: list[tuple[int, int]], before: int, after: int
+        self, threads: list[tuple[int, int]], before: int, after: int, work: Work | None
     ) -> tuple[list[tuple[Any, int, int]], int | None]:
         """What threads wait for, in order of priority, and the start of the first that has matched."""
         waiting: list[tuple[Any, int, int]] = []
@@ -279,6 +279,7 @@ class Automaton:
                 seen.add(pc)
                 kind, argument, then = self._code[pc]
                 if kind == "match":
+                    _spend(work, seen)
                     return waiting, start
                 if kind == "char":
                     waiting.append((argument, then, start))
@@ -286,7 +287,13 @@ class Automaton:
                     todo += (argument, then)
                 elif _asserts(argument, before, after):
                     todo.append(then)
+        _spend(work, seen)
         return waiting, None
+
+
+def _spend(work: Work | None, seen: set[int]) -> None:
+    if work is not None:
+        work.spend(1 + len(seen))
 
 
 def _kind(char: str) -> int:
