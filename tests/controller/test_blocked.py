@@ -81,7 +81,7 @@ def test_what_is_said_names_the_cure() -> None:
     seen = Seen("web", "reconcile (app.py:7)", "Web default/a", "app.py:9 in fetch", lambda seconds: None)
     assert str(Blockage(seen, 2.34, lasts=False)) == (
         "web: reconcile (app.py:7), of Web default/a, blocked the event loop for 2.3 s, at app.py:9 in fetch; nothing "
-        "else ran meanwhile. Make it `def` instead of `async def`: it runs in a thread then. Or await the call"
+        "else ran meanwhile. Make it `def` instead of `async def`: it runs in a thread then; or await it"
     )
     assert "has blocked the event loop for 10.0 s and still does" in str(Blockage(seen, 10.0, lasts=True))
 

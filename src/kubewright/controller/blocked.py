@@ -5,7 +5,8 @@ like an API server that is slow. The cure is one word: a `def` reconcile runs in
 
 A thread beside the loop looks, four times a second while reconciles are at work and not at all otherwise, which code
 the loop is in. Only if that is a reconcile it asks the loop for a sign of life, and if none comes in time it has the
-name, the object and the line. So a pass costs two additions, an event nothing, and an idle operator never wakes up for it.
+name, the object and the line. So a pass costs two additions, an event nothing, and an idle operator never wakes up for
+it.
 
 Caveat: code in C that keeps the interpreter to itself hides from any thread; what waits (files, sockets, sleeps, locks,
 subprocesses) and what computes in Python does not.
@@ -53,7 +54,7 @@ class Blockage(NamedTuple):
         was = f"blocked the event loop for {self.seconds:.1f} s"
         return (
             f"{seen.controller}: {seen.function}, of {seen.subject}, {since if self.lasts else was}, at {seen.line}; "
-            "nothing else ran meanwhile. Make it `def` instead of `async def`: it runs in a thread then. Or await the call"
+            "nothing else ran meanwhile. Make it `def` instead of `async def`: it runs in a thread then; or await it"
         )
 
 

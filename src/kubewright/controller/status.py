@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import copy
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -117,12 +118,16 @@ def _encoded_rest(obj: Object) -> bytes:
     if isinstance(obj, Unstructured):
         parts = [(name, value) for name, value in obj.content.items() if name != "status"]
         return _encode([("metadata", obj.metadata), *parts])
-    cls = type(obj)
     return _encode([
-        (sent_as, value)
-        for name, sent_as in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
-        if name != "status" and (value := getattr(obj, name)) is not UNSET
+        (sent_as, value) for name, sent_as in _rest_of(type(obj)) if (value := getattr(obj, name)) is not UNSET
     ])  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def _rest_of(cls: type[Object]) -> tuple[tuple[str, str], ...]:
+    """The fields beside the status, with the names that they are sent as."""
+    names = zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
+    return tuple((name, sent_as) for name, sent_as in names if name != "status")
 
 
 def _conditions(obj: Object) -> list[Condition]:
