@@ -1,0 +1,415 @@
+"""What else wakes a controller: mapped objects, sources, timers, and the key of what is not there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+import pytest
+
+import virtual
+from fakeapi import FakeApi
+from kubewright import Context, Key, SyncContext, controller
+from kubewright.cache.index import index
+from kubewright.controller import Lookup, SourceContext, every, owned, source, watches
+from kubewright.controller.predicates import has_label
+from kubewright.model import ObjectMeta, OwnerReference
+from kubewright.models.core.v1 import ConfigMap, Namespace, Secret
+from running import running, until
+from webs import Web, config, web
+
+KEY = Key("default", "a")
+
+
+class Seen:
+    """A controller that notes its passes: the name and the causes."""
+
+    def __init__(self, **options: Any) -> None:
+        self.passes: list[tuple[str, str]] = []
+
+        @controller(Web, **options)
+        async def reconcile(web: Web, ctx: Context) -> None:
+            self.passes.append((web.metadata.name, " ".join(map(str, ctx.causes))))
+
+        self.controller = reconcile
+
+
+def secret(name: str = "s", *, labels: dict[str, str] | None = None, web: str = "") -> Secret:
+    meta = ObjectMeta(name=name, namespace="default", labels=labels or {}, annotations={"web": web})
+    return Secret(metadata=meta)
+
+
+def run(seen: Seen, act: Any) -> list[tuple[str, str]]:
+    async def main() -> None:
+        api = FakeApi(Web, Secret, ConfigMap, Namespace)
+        for name in "abc":
+            api.put(web(name))
+        async with running(api, seen.controller):
+            await asyncio.sleep(1)
+            seen.passes.clear()
+            done = act(api)
+            if asyncio.iscoroutine(done):
+                await done
+            await asyncio.sleep(60)
+
+    virtual.run(main())
+    return seen.passes
+
+
+def pointed_to(secret: Secret, cache: Lookup) -> Iterable[Key]:
+    name = secret.metadata.annotations.get("web")
+    return [Key(secret.metadata.namespace, name)] if name else []
+
+
+# Mappers
+
+
+def test_a_mapper_says_who_is_woken_by_a_change_of_another_kind() -> None:
+    seen = Seen()
+    seen.controller.watches(Secret)(pointed_to)
+    assert run(seen, lambda api: api.put(secret(web="b"))) == [("b", "added Secret s")]
+
+
+def test_a_mapper_is_asked_about_the_states_before_and_after() -> None:
+    seen = Seen()
+    seen.controller.watches(Secret)(pointed_to)
+
+    async def act(api: FakeApi) -> None:
+        api.put(secret(web="b"))
+        await asyncio.sleep(1)
+        api.change(Secret, "s", {"metadata": {"annotations": {"web": "c"}}})
+        await asyncio.sleep(1)
+        api.remove(Secret, "s")
+
+    assert run(seen, act)[1:] == [("c", "updated Secret s"), ("b", "updated Secret s"), ("c", "deleted Secret s")]
+
+
+def test_a_predicate_of_a_watch_chooses_what_is_mapped() -> None:
+    seen = Seen()
+    seen.controller.watches(Secret, predicate=has_label("x"))(pointed_to)
+
+    def act(api: FakeApi) -> None:
+        api.put(secret("one", web="b"))
+        api.put(secret("two", web="c", labels={"x": ""}))
+
+    assert run(seen, act) == [("c", "added Secret two")]
+
+
+def test_a_mapper_looks_into_the_cache_by_index_and_by_label() -> None:
+    @index(Web)
+    def by_image(web: Web) -> Iterable[str]:
+        return [web.spec.image]
+
+    seen = Seen()
+    found: list[object] = []
+
+    @seen.controller.watches(Secret, reads=[ConfigMap])
+    def users(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        found.append([each.metadata.name for each in cache.list(ConfigMap, namespace="default")])
+        found.append(cache.find(Web, "a", namespace="default") is not None)
+        found.append(sorted(cache.keys(Web)) == [Key("default", name) for name in "abc"])
+        return cache.keys(Web, by_image, secret.metadata.name)
+
+    async def act(api: FakeApi) -> None:
+        api.put(config("c", namespace="default"))
+        api.change(Web, "b", {"spec": {"image": "special"}})
+        await asyncio.sleep(1)
+        seen.passes.clear()
+        api.put(secret("special"))
+
+    assert run(seen, act) == [("b", "added Secret special")]
+    assert found == [["c"], True, True]
+
+
+def test_a_mapper_that_looks_for_a_kind_that_is_not_watched_is_told_how(caplog: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+
+    @seen.controller.watches(Secret)
+    def users(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        return cache.keys(ConfigMap)
+
+    assert run(seen, lambda api: api.put(secret())) == []
+    assert "ConfigMap is not watched by this controller; say so with owns=, watches= or reads=" in caplog.text
+
+
+def test_an_async_mapper_may_wait_and_no_change_is_lost() -> None:
+    seen = Seen()
+
+    @seen.controller.watches(Secret)
+    async def users(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        await asyncio.sleep(5)
+        return pointed_to(secret, cache)
+
+    async def act(api: FakeApi) -> None:
+        api.put(secret(web="a"))
+        await asyncio.sleep(1)
+        for name in "abc":
+            api.change(Secret, "s", {"metadata": {"annotations": {"web": name, "n": name}}})
+            await asyncio.sleep(0.1)
+
+    names = [name for name, _ in run(seen, act)]
+    assert names[0] == "a"
+    assert names[-2:] in (["c", "a"], ["a", "c"])
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_mapper_that_fails_is_tried_again_until_it_does_not(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+    calls = 0
+
+    def users(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        nonlocal calls
+        calls += 1
+        if calls < 4:
+            raise RuntimeError("a bug")
+        return [KEY]
+
+    async def later(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        return users(secret, cache)
+
+    seen.controller.watches(Secret)(later if is_async else users)
+    assert run(seen, lambda api: api.put(secret())) == [("a", "added Secret s")]
+    assert calls == 4
+    assert "failed on Secret default/s; again in" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("woken", "text"),
+    [
+        (KEY, "return a list of Keys"),
+        ("default/a", "return a list of Keys"),
+        ([Key("", "a")], "needs namespace and name"),
+        ([3], "is not the name of an object"),
+    ],
+)
+def test_a_mapper_that_says_no_names_is_told_what_to_say(
+    woken: Any, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = Seen()
+    seen.controller.watches(Secret)(lambda secret, cache: woken)
+    assert run(seen, lambda api: api.put(secret())) == []
+    assert text in caplog.text
+
+
+def test_what_is_there_at_the_start_is_mapped_with_a_low_priority() -> None:
+    order: list[str] = []
+
+    @controller(Web)
+    async def reconcile(web: Web, ctx: Context) -> None:
+        order.append(f"{web.metadata.name} {' '.join(map(str, ctx.causes))}")
+        await asyncio.sleep(1)
+
+    reconcile.watches(Secret)(pointed_to)
+
+    async def main() -> None:
+        api = FakeApi(Web, Secret)
+        for name in "abcdef":
+            api.put(web(name))
+        api.put(secret(web="b"))
+        async with running(api, reconcile):
+            await asyncio.sleep(0.5)
+            api.change(Web, "e", {"spec": {"replicas": 3}})
+            await asyncio.sleep(20)
+
+    virtual.run(main())
+    assert order[0].startswith("a present at start")
+    assert order[1] == "e present at start updated"
+
+
+def test_methods_of_a_class_watch_and_are_sources() -> None:
+    calls: list[str] = []
+
+    @controller(Web, owns=[owned(ConfigMap)])
+    class Webs:
+        def __init__(self, prefix: str) -> None:
+            self.prefix = prefix
+
+        async def reconcile(self, web: Web, ctx: Context) -> None:
+            calls.append(f"{self.prefix} {web.metadata.name} {' '.join(map(str, ctx.causes))}")
+
+        @watches(Secret)
+        def users(self, secret: Secret, cache: Lookup) -> Iterable[Key]:
+            return [Key("default", self.prefix)]
+
+        @source
+        async def orders(self, ctx: SourceContext) -> AsyncIterator[Key]:
+            await asyncio.sleep(5)
+            yield Key("default", self.prefix)
+
+    async def main() -> None:
+        api = FakeApi(Web, Secret, ConfigMap)
+        api.put(web("a"))
+        api.put(web("b"))
+        async with running(api, Webs("b")):
+            await asyncio.sleep(1)
+            calls.clear()
+            api.put(secret())
+            await asyncio.sleep(20)
+
+    virtual.run(main())
+    assert calls == ["b b added Secret s", "b b orders"]
+
+
+def test_a_mapper_stays_a_function_and_may_serve_two_controllers() -> None:
+    one, two = Seen(name="one"), Seen(name="two")
+    for each in (one, two):
+        assert each.controller.watches(Secret)(pointed_to) is pointed_to
+
+    async def main() -> None:
+        api = FakeApi(Web, Secret)
+        api.put(web("a"))
+        async with running(api, one.controller, two.controller):
+            await asyncio.sleep(1)
+            api.put(secret(web="a"))
+            await asyncio.sleep(1)
+
+    virtual.run(main())
+    assert one.passes[-1] == two.passes[-1] == ("a", "added Secret s")
+
+
+# Sources
+
+
+def test_a_source_that_fails_is_started_again_with_backoff(caplog: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+    starts: list[float] = []
+
+    @seen.controller.source
+    async def orders(ctx: SourceContext) -> AsyncIterator[Key]:
+        starts.append(asyncio.get_running_loop().time())
+        if len(starts) < 4:
+            raise ConnectionError("away")
+        yield KEY
+
+    assert run(seen, lambda api: None) == [("a", "orders")]
+    assert [round(later - starts[0]) for later in starts] == [0, 1, 3, 7]
+    assert "source orders failed; again in 1 s" in caplog.text
+
+
+def test_a_source_is_stopped_with_its_controller() -> None:
+    seen = Seen()
+    ended: list[str] = []
+
+    @seen.controller.source
+    async def orders(ctx: SourceContext) -> AsyncIterator[Key]:
+        try:
+            while True:
+                await asyncio.sleep(1)
+                yield KEY
+        finally:
+            ended.append("ended")
+
+    run(seen, lambda api: None)
+    assert ended == ["ended"]
+
+
+def test_a_source_that_yields_no_name_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    seen = Seen()
+
+    @seen.controller.source
+    async def orders(ctx: SourceContext) -> AsyncIterator[Any]:
+        yield "a"
+
+    assert run(seen, lambda api: None) == []
+    assert "source orders: said 'a', which is not the name of an object" in caplog.text
+
+
+def test_a_source_is_an_async_generator() -> None:
+    seen = Seen()
+    with pytest.raises(TypeError, match="source orders: must yield the names of objects"):
+
+        @seen.controller.source
+        async def orders(ctx: SourceContext) -> list[Key]:
+            return []
+
+
+def test_a_timer_reconciles_all_objects_again_and_again() -> None:
+    seen = Seen(sources=[every(20, jitter=0)])
+    passes = run(seen, lambda api: None)
+    assert passes[:6] == [(name, "every 20 s") for name in "abc"] * 2
+
+
+def test_a_timer_may_say_which_objects() -> None:
+    seen = Seen(sources=[every(25, keys=lambda cache: [KEY], jitter=0, name="look at a")])
+    assert set(run(seen, lambda api: None)) == {("a", "look at a")}
+
+
+@pytest.mark.parametrize("options", [{"seconds": 0}, {"seconds": float("inf")}, {"seconds": 1, "jitter": 1}])
+def test_a_timer_without_a_sensible_time_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="every"):
+        every(**options)
+
+
+# Keys, owners
+
+
+def test_by_key_a_function_is_called_for_what_is_gone_too() -> None:
+    seen: list[tuple[Key, bool]] = []
+
+    @controller(Web, by="key", owns=[ConfigMap])
+    async def reconcile(key: Key, ctx: Context) -> None:
+        assert ctx.namespace == key.namespace
+        found = await ctx.find(Web, key.name)
+        seen.append((key, found is not None))
+        await ctx.apply(config(f"{key.name}-tomb"), owned=False)
+        ctx.event("Normal", "Seen", "it")
+
+    async def main() -> None:
+        api = FakeApi(Web, ConfigMap)
+        async with running(api, reconcile):
+            api.put(web())
+            await asyncio.sleep(1)
+            api.remove(Web, "a")
+            await asyncio.sleep(1)
+            assert api.get(ConfigMap, "a-tomb") is not None
+
+    virtual.run(main())
+    assert seen == [(KEY, True), (KEY, False)]
+
+
+def test_by_key_works_in_a_thread_and_for_cluster_scoped_kinds() -> None:
+    seen: list[Key] = []
+
+    @controller(Namespace, by="key")
+    def reconcile(key: Key, ctx: SyncContext) -> None:
+        seen.append(key)
+
+    async def main() -> None:
+        api = FakeApi(Namespace)
+        api.put(Namespace(metadata=ObjectMeta(name="n")))
+        async with running(api, reconcile):
+            await until(lambda: seen)
+
+    virtual.run(main())
+    assert seen == [Key("", "n")]
+
+
+def test_with_any_owner_a_child_wakes_owners_that_are_not_its_controller() -> None:
+    def act(api: FakeApi) -> None:
+        found = api.get(Web, "b")
+        assert found is not None
+        child = config("child", namespace="default")
+        owner = OwnerReference(api_version="example.com/v1", kind="Web", name="b", uid=found.metadata.uid)
+        child.metadata.owner_references = [owner]
+        api.put(child)
+
+    assert run(Seen(owns=[owned(ConfigMap, any_owner=True)]), act) == [("b", "added ConfigMap child")]
+    assert run(Seen(owns=[ConfigMap]), act) == []
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: controller(Web, by="name"), "must be 'object' or 'key'"),  # type: ignore[call-overload]
+        (lambda: controller(Web, by="key", finalizer="example.com/x"), "leave finalize= and such out"),  # type: ignore[call-overload]
+        (lambda: controller(Web, sources=[lambda ctx: None]), "is no source"),  # type: ignore[list-item]
+        (lambda: owned("Web"), "is not the class of a kind"),  # type: ignore[arg-type]
+        (lambda: watches(Web, reads=["x"]), "is not the class of a kind"),  # type: ignore[list-item]
+        (lambda: controller(Web, former_finalizers="example.com/x"), "must be a list of names"),
+        (lambda: controller(Web, former_finalizers=["x"]), "has no domain"),
+    ],
+)
+def test_what_is_said_wrongly_is_refused_at_once(make: Any, text: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=text):
+        make()
