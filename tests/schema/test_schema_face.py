@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import kubewright.schema
@@ -14,6 +17,15 @@ def test_every_public_marker_is_in_the_face() -> None:
     hidden = {"Marker", "Reason", "class_markers", "flatten", "spell"}
     assert set(markers.__all__) - hidden <= set(kubewright.schema.__all__)
     assert all(hasattr(kubewright.schema, name) for name in kubewright.schema.__all__)
+
+
+def test_importing_the_room_loads_no_yaml_no_rules_and_no_pydantic() -> None:
+    code = "import sys, kubewright.schema; print(*sys.modules)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    for heavy in ("yaml", "pydantic", "kubewright.schema.cel", "kubewright.schema.re2", "kubewright.schema.structural"):
+        assert heavy not in loaded
 
 
 def test_versions_are_ordered_as_kubernetes_prefers_them() -> None:

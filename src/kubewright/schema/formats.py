@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from . import re2
-
 __all__ = ["INTEGER_FORMATS", "NUMBER_FORMATS", "STRING_FORMATS", "nearest", "pattern_problem"]
 
 STRING_FORMATS: Final = frozenset(
@@ -67,6 +65,8 @@ def pattern_problem(regex: str) -> tuple[str, str] | None:
     for match in _ONLY_PYTHON.finditer(bare):
         what, cure = _NOT_IN_RE2[str(match.lastgroup)]
         return f"{what}, which RE2 cannot", cure
+    from . import re2  # a reader of regular expressions, which only a Pattern needs
+
     try:
         re2.compile(regex)
     except re2.Re2Error as error:

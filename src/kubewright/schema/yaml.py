@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
-
-import yaml
 
 __all__ = ["to_yaml"]
 
@@ -22,12 +21,20 @@ _BREAKS: Final = re.compile("[\r\x85\u2028\u2029\ufeff]")
 """What some readers take for the end of a line, and others do not."""
 
 
-class _Dumper(yaml.SafeDumper):
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
+@lru_cache(maxsize=1)
+def _dumper() -> Any:
+    # Loading PyYAML takes as long as all the rest of the room, and a program that only declares kinds needs none of it.
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    Dumper.add_representer(str, _text)
+    return Dumper
 
 
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+def _text(dumper: Any, value: str) -> Any:
     style = None
     if _BREAKS.search(value):
         style = '"'
@@ -38,14 +45,13 @@ def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-_Dumper.add_representer(str, _text)
-
-
 def to_yaml(*documents: Mapping[str, Any]) -> str:
     """Decoded JSON as YAML, each document after a `---`."""
+    import yaml
+
     written = yaml.dump_all(
         documents,
-        Dumper=_Dumper,
+        Dumper=_dumper(),
         explicit_start=True,
         default_flow_style=False,
         sort_keys=True,
