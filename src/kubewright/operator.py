@@ -11,16 +11,28 @@ import copy
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from .cache import CacheOptions
 from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
-from .manager import Candidacy, LeaderElection, Manager, Serving, Telemetry, request_metrics
+from .manager import (
+    Candidacy,
+    Check,
+    LeaderElection,
+    Manager,
+    Runnable,
+    Running,
+    Serving,
+    Telemetry,
+    check_names,
+    request_metrics,
+)
 from .model import Object, Resource
 from .model.names import subdomain_problem
 from .observe import Registry
@@ -62,10 +74,14 @@ class Operator:
             operator's name, unless it says another.
         serving: where health checks and metrics are served; nowhere unless given.
         metrics: where to count, with metrics of one's own on the same page; each run has a new registry unless given.
+        health_checks, ready_checks: more checks of `/healthz` and of `/readyz`, by name: a function, async or not, that
+            raises when all is not well. One of `/healthz` that fails makes the kubelet end the container.
+        runnables: what runs beside the controllers; an async function, which then needs leadership, or a `Runnable`.
+        warmup: where there is a leader election, give the controllers their objects before the first election.
 
     Raises:
         TypeError: something in `controllers` is no controller, or they are no list.
-        ValueError: two of them have one name, or `name` is no DNS name.
+        ValueError: two of them have one name, `name` is no DNS name, or a check's name is taken or cannot be in a path.
     """
 
     def __init__(
@@ -79,6 +95,10 @@ class Operator:
         leader_election: LeaderElection | None = None,
         serving: Serving | None = None,
         metrics: Registry | None = None,
+        health_checks: Mapping[str, Check] | None = None,
+        ready_checks: Mapping[str, Check] | None = None,
+        runnables: Sequence[Runnable | Callable[[Running], Awaitable[object]]] = (),
+        warmup: bool = False,
     ) -> None:
         if problem := _name_problem(name):
             raise ValueError(f"Operator({name!r}): the name {problem}")
@@ -93,6 +113,10 @@ class Operator:
         self.leader_election = leader_election
         self.serving = serving or Serving()
         self.metrics = metrics
+        self.health_checks, self.ready_checks = dict(health_checks or {}), dict(ready_checks or {})
+        check_names(self.health_checks, self.ready_checks)
+        self.runnables = tuple(each if isinstance(each, Runnable) else Runnable(each) for each in runnables)
+        self.warmup = warmup
         names = [bound.spec.name for bound in self.controllers]
         for each in names:
             if names.count(each) > 1:
@@ -125,6 +149,12 @@ class Operator:
         other.leader_election = leader_election
         return other
 
+    def with_grace(self, seconds: float) -> Operator:
+        """The same operator, with another time for running reconciles to end at shutdown."""
+        other = copy.copy(self)
+        other.grace_seconds = seconds
+        return other
+
     def with_serving(self, serving: Serving) -> Operator:
         """The same operator, serving its health checks and metrics elsewhere."""
         other = copy.copy(self)
@@ -146,7 +176,7 @@ class Operator:
         Raises:
             CacheNotSynced: a kind cannot be watched. ApiError, TransportError: a CRD cannot be installed.
         """
-        manager = await self._manager(client, install)
+        manager = self._manager(client, install)
         try:
             async with asyncio.TaskGroup() as group:
                 running = group.create_task(manager.run(), name=self.name)
@@ -167,14 +197,10 @@ class Operator:
 
     async def serve(self, client: Client, *, stop: asyncio.Event, install: bool = True) -> None:
         """Run until `stop` is set. As `start`, for a program that has nothing else to do."""
+        manager = self._manager(client, install)
         stopping = asyncio.create_task(stop.wait())
-        task: asyncio.Task[Any] = asyncio.create_task(self._manager(client, install))
+        task = asyncio.create_task(manager.run(), name=self.name)
         try:
-            await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
-                return
-            manager = task.result()
-            task = asyncio.create_task(manager.run(), name=self.name)
             await asyncio.wait([task, stopping], return_when=asyncio.FIRST_COMPLETED)
             manager.stop()
             await task
@@ -183,14 +209,12 @@ class Operator:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _manager(self, client: Client, install: bool) -> Manager:
+    def _manager(self, client: Client, install: bool) -> Manager:
         telemetry = Telemetry(client, name=self.name, registry=self.metrics)
         client = telemetry.client
-        if install and self.kinds:
-            await install_crds(client, self.crds())
-        else:
-            await _reach(client)
-        return Manager(
+        # All candidates install them, not only who leads: who stands by has to list their kinds too.
+        prepare = partial(install_crds, client, self.crds()) if install and self.kinds else partial(_reach, client)
+        manager = Manager(
             client,
             self.controllers,
             name=self.name,
@@ -200,7 +224,15 @@ class Operator:
             candidacy=self._candidacy(client, telemetry),
             serving=self.serving,
             telemetry=telemetry,
+            prepare=prepare,
+            runnables=self.runnables,
+            warmup=self.warmup,
         )
+        for name, check in self.health_checks.items():
+            manager.servers.add_check(name, check, ready=False)
+        for name, check in self.ready_checks.items():
+            manager.servers.add_check(name, check)
+        return manager
 
     def _candidacy(self, client: Client, telemetry: Telemetry) -> Candidacy | None:
         if self.leader_election is None:

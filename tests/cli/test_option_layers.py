@@ -124,16 +124,17 @@ def test_serving_options_are_laid_over_what_the_operator_says() -> None:
     made = with_serving(
         operator,
         given(
-            *("--metrics-bind-address", ":8443", "--metrics-secure=false", "--metrics-cert-path", "/tls"),
-            *("--ready-stale-after", "20m", "--request-metrics"),
+            *("--metrics-bind-address", "127.0.0.1:8443", "--metrics-secure=false", "--metrics-cert-path", "/tls"),
+            *("--ready-stale-after", "20m", "--request-metrics", "--profiling"),
         ),
     )
     assert made.serving == Serving(
-        metrics_bind_address=":8443",
+        metrics_bind_address="127.0.0.1:8443",
         metrics_secure=False,
         metrics_cert_path=Path("/tls"),
         health_probe_bind_address=":2",
         stale_seconds=1200.0,
+        profiling=True,
         request_metrics=True,
     )
     assert operator.serving.metrics_bind_address == ":1"
@@ -147,6 +148,7 @@ def test_serving_options_are_laid_over_what_the_operator_says() -> None:
         (("--health-probe-bind-address", "x"), "--health-probe-bind-address: 'x' is not an address"),
         (("--ready-stale-after", "soon"), "--ready-stale-after: "),
         (("--ready-stale-after", "10s"), "less than 60"),
+        (("--profiling",), "profiling: is served beside the metrics"),
     ],
 )
 def test_serving_options_that_cannot_be_meant_are_refused_by_name(flags: tuple[str, ...], says: str) -> None:

@@ -13,8 +13,8 @@ import virtual
 from kubewright.client import Client, ClientConfig, ConnectionLost, HttpClient, Response
 from kubewright.client.http import RetryPolicy
 from kubewright.client.transport import Headers
-from kubewright.manager.access import AccessControl
 from kubewright.httpd import Answer, Request
+from kubewright.manager.access import AccessControl
 
 
 class Cluster:

@@ -17,9 +17,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from kubewright.httpd import Address
+from kubewright.httpd import Address, Answer, HttpServer, Request
 from kubewright.manager.certificates import CertificateError, from_files, self_signed
-from kubewright.httpd import Answer, HttpServer, Request
 from kubewright.observe import Registry
 from kubewright.observe.instruments import CertificateMetrics
 

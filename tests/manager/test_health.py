@@ -8,8 +8,8 @@ import logging
 import pytest
 
 import virtual
-from kubewright.manager.health import Check, Health, ping
 from kubewright.httpd import Answer, Request
+from kubewright.manager.health import Check, Health, ping
 
 
 def fail() -> None:

@@ -17,7 +17,7 @@ from fakeapi import FakeApi
 from kubewright import Context, SyncContext, controller
 from kubewright.client import ClientConfig
 from kubewright.controller import bind
-from kubewright.manager import Candidacy, LeaderElection, Manager
+from kubewright.manager import Candidacy, LeaderElection, Manager, Runnable, Running
 from kubewright.manager.election import Elector
 from kubewright.models.core.v1 import ConfigMap
 from running import until
@@ -175,6 +175,69 @@ def test_the_lease_is_given_back_when_the_last_reconcile_has_ended() -> None:
         await one.task
         assert leases.holder == ""
         assert seen(api) == "first"
+
+    run(main)
+
+
+def test_a_manager_that_is_warmed_up_has_its_objects_queued_before_it_is_elected() -> None:
+    async def main(api: FakeApi, leases: LeaseApi) -> None:
+        one = Process(api, leases, "first", Worker("first"))
+        await until(lambda: one.works)
+        cold = Process(api, leases, "cold", Worker("cold"))
+        warm = Process(api, leases, "warm", Worker("warm"), warmup=True)
+        await cold.manager.ready.wait()
+        await warm.manager.ready.wait()
+        assert [len(each.manager._runners[0].queue) for each in (cold, warm)] == [0, 1]
+        assert not warm.works
+        for each in (cold, warm, one):
+            await each.stop()
+
+    run(main)
+
+
+def test_runnables_that_need_leadership_run_in_each_term_and_the_others_all_the_time() -> None:
+    async def main(api: FakeApi, leases: LeaseApi) -> None:
+        notes: list[str] = []
+
+        def noting(name: str, needs_leadership: bool) -> Runnable:
+            async def run(running: Running) -> None:
+                notes.append(f"+{name}")
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    notes.append(f"-{name}")
+
+            return Runnable(run, needs_leadership=needs_leadership)
+
+        runnables = [noting("leader", True), noting("other", False)]
+        one = Process(api, leases, "first", Worker("first"), runnables=runnables)
+        await until(lambda: one.works)
+        one.link.is_cut = True
+        await until(lambda: not one.works)
+        await until(lambda: "-leader" in notes)
+        one.link.is_cut = False
+        await until(lambda: one.works)
+        await one.stop()
+        assert notes == ["+other", "+leader", "-leader", "+leader", "-other", "-leader"]
+        assert one.ends == []
+
+    run(main)
+
+
+def test_who_is_stopped_before_it_is_elected_starts_nothing_that_needs_leadership() -> None:
+    async def main(api: FakeApi, leases: LeaseApi) -> None:
+        started: list[str] = []
+
+        async def start(running: Running) -> None:
+            started.append("it")
+
+        one = Process(api, leases, "first", Worker("first"))
+        await until(lambda: one.works)
+        two = Process(api, leases, "second", Worker("second"), runnables=[Runnable(start)])
+        await two.manager.ready.wait()
+        await two.stop()
+        await one.stop()
+        assert started == []
 
     run(main)
 

@@ -19,8 +19,8 @@ import virtual
 from fakeapi import FakeApi
 from kubewright import Context, Operator, controller
 from kubewright.client import Client, ClientConfig, HttpClient, Response
-from kubewright.manager import BindError, CacheNotSynced, CertificateError, Manager, Serving
 from kubewright.httpd import Answer, Request
+from kubewright.manager import BindError, CacheNotSynced, CertificateError, Manager, Serving
 from kubewright.manager.servers import Servers, metrics_page
 from kubewright.models.core.v1 import ConfigMap
 from kubewright.observe import OPENMETRICS, TEXT, Metric, Registry
@@ -68,7 +68,7 @@ def test_it_is_ready_when_the_first_lists_have_come_and_alive_all_the_time() -> 
         api = FakeApi(Web, ConfigMap)
         api.fault("list", "/configmaps", delay_seconds=10.0)
         operator = Operator("test", controllers=[reconcile])
-        manager = await operator._manager(api.client(), False)
+        manager = operator._manager(api.client(), False)
         task = asyncio.create_task(manager.run())
         await asyncio.sleep(5)
         answer = await readiness(manager, "")
@@ -202,7 +202,7 @@ def test_pages_are_served_from_before_the_first_list_until_after_the_last_reconc
 
         serving = Serving(health_probe_bind_address=LOCAL, metrics_bind_address=LOCAL, metrics_secure=False)
         operator = Operator("test", controllers=[slow], serving=serving)
-        manager = await operator._manager(api.client(), False)
+        manager = operator._manager(api.client(), False)
         servers = manager.servers
         task = asyncio.create_task(manager.run())
         while servers.metrics_port is None:  # noqa: ASYNC110 - nobody tells
@@ -337,7 +337,7 @@ def test_a_start_that_fails_stops_the_servers() -> None:
     async def main() -> None:
         api = FakeApi(Web)  # there are no ConfigMaps
         serving = Serving(health_probe_bind_address=LOCAL)
-        manager = await Operator("test", controllers=[reconcile], serving=serving)._manager(api.client(), False)
+        manager = Operator("test", controllers=[reconcile], serving=serving)._manager(api.client(), False)
         with pytest.raises(CacheNotSynced):
             await manager.run()
         with pytest.raises(ConnectionRefusedError):

@@ -31,7 +31,7 @@ def run(arguments: Sequence[str]) -> None:
     from .election import BadFlag, with_election
     from .load import load_operator
     from .logs import configure
-    from .serving import with_serving
+    from .serving import seconds_of, with_serving
 
     configure(given.log_level, given.log_format)
     operator = load_operator(given.target, namespace=given.namespace)
@@ -48,6 +48,8 @@ def run(arguments: Sequence[str]) -> None:
             retry_period=given.leader_elect_retry_period,
         )
         operator = with_serving(operator, given)
+        if given.shutdown_grace_period is not None:
+            operator = operator.with_grace(seconds_of(given.shutdown_grace_period, "--shutdown-grace-period"))
     except (BadFlag, ValueError) as error:
         parser.error(str(error))
     config = ClientConfig.load(given.kubeconfig, given.context)
@@ -77,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--leader-elect-lease-duration", help="how long the others wait after a renewal; 15s")
     option("--leader-elect-renew-deadline", help="how long a leader that cannot renew goes on; 10s")
     option("--leader-elect-retry-period", help="between two tries; 2s")
+    grace = "what running reconciles are given to end at the stop, such as 30s; as the operator says unless given"
+    option("--shutdown-grace-period", help=grace)
     add_options(parser)
     levels = ("debug", "info", "warning", "error")
     option("--log-level", type=str.lower, default="info", choices=levels, help="the least that is logged; info")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubewright.operator import Operator
 
-__all__ = ["add_options", "with_serving"]
+__all__ = ["add_options", "seconds_of", "with_serving"]
 
 _FIELDS = (
     "metrics_bind_address",
@@ -19,6 +19,7 @@ _FIELDS = (
     "metrics_cert_name",
     "metrics_cert_key",
     "health_probe_bind_address",
+    "profiling",
     "request_metrics",
 )
 
@@ -34,6 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     option("--metrics-cert-path", type=Path, help=cert)
     option("--metrics-cert-name", help="the certificate in there; tls.crt")
     option("--metrics-cert-key", help="its key in there; tls.key")
+    option("--profiling", action=flag, help="/debug/profile, tasks, threads and memory beside /metrics, for who may")
     option(
         "--request-metrics", action=flag, help="times and sizes of requests to the API server too; only their number"
     )
@@ -49,18 +51,19 @@ def with_serving(operator: Operator, given: argparse.Namespace) -> Operator:
     """
     values: dict[str, Any] = {name: value for name in _FIELDS if (value := getattr(given, name)) is not None}
     if given.ready_stale_after is not None:
-        values["stale_seconds"] = _seconds(given.ready_stale_after)
+        values["stale_seconds"] = seconds_of(given.ready_stale_after, "--ready-stale-after") or None
     if not values:
         return operator
     return operator.with_serving(replace(operator.serving, **values))
 
 
-def _seconds(text: str) -> float | None:
+def seconds_of(text: str, flag: str) -> float:
+    """A flag's duration, such as 1m30s, or 0. Raises ValueError, with one line that names the flag."""
     from kubewright.model import Duration
 
     if text == "0":
-        return None
+        return 0.0
     try:
-        return Duration(text).seconds or None
+        return Duration(text).seconds
     except ValueError as error:
-        raise ValueError(f"--ready-stale-after: {error}") from None
+        raise ValueError(f"{flag}: {error}") from None

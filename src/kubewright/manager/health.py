@@ -20,12 +20,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qsl
 
 from kubewright.httpd import Answer, Request
 
-__all__ = ["Check", "Health", "ping"]
+__all__ = ["OWN_HEALTH", "OWN_READY", "Check", "Health", "check_names", "ping"]
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +33,19 @@ CHECK_SECONDS = 5.0
 
 Check = Callable[[], Awaitable[None] | None]
 """Returns when all is well, else raises; the text is for the log. One that takes longer than 5 s has failed."""
+
+
+OWN_HEALTH = ("ping", "leaderElection")
+OWN_READY = ("caches",)
+"""The checks that every manager has."""
+
+
+def check_names(health: Mapping[str, Check], ready: Mapping[str, Check]) -> None:
+    """Raises ValueError when a name is taken by a check of the manager, or cannot be part of a path."""
+    for path, own, checks in (("/healthz", OWN_HEALTH, health), ("/readyz", OWN_READY, ready)):
+        there = Health(path, **dict.fromkeys(own, ping))
+        for name, check in checks.items():
+            there.add(name, check)
 
 
 def ping() -> None:
@@ -57,6 +70,10 @@ class Health:
         if not name or not name.isascii() or not all(char.isalnum() or char in "-_." for char in name):
             raise ValueError(f"check {name!r}: must be letters, digits, '-', '_' and '.', as it is part of a path")
         self._checks[name] = check
+
+    async def problems(self) -> dict[str, str]:
+        """Why each check that fails does; what is not for everybody who can reach the port."""
+        return await self._problems(self._checks)
 
     async def answer(self, request: Request) -> Answer:
         """What the page says; `request.path` begins with `path`."""

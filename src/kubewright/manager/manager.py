@@ -1,9 +1,13 @@
 """The life of an operator: what starts when, and how it ends.
 
-    start   servers -> informers of all controllers' kinds, at once -> all synced -> [elected] -> handlers -> workers
-    lost    reconciles are cancelled -> again a candidate; informers go on
-    stop    no more keys -> running reconciles end within the grace, else are cancelled -> [lease back] -> informers
-            -> servers -> the last Events
+    start   servers -> what is to be prepared (CRDs) -> informers of all controllers' kinds, at once -> all synced
+            -> runnables of all -> [elected] -> handlers -> workers and runnables of who leads
+    lost    reconciles and the leader's runnables are cancelled -> again a candidate; all else goes on
+    stop    runnables of all -> no more keys -> running reconciles end within the grace, else are cancelled, and the
+            leader's runnables -> [lease back] -> informers -> servers -> the last Events
+
+The order is controller-runtime's. Servers come first, so that probes are answered while caches fill: a container that
+waits for its lists is alive, and not ready.
 
 Workers start only when every source of every controller is synced: a reconcile never acts on half a picture. Who stands
 by for an election has synced before, so that a take-over costs no list. A manager is an object like any other: several
@@ -14,7 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
@@ -30,6 +34,7 @@ from .election.candidacy import Candidacy
 from .election.elector import Term
 from .informers import Informers
 from .refusals import explain
+from .runnables import Runnable, RunnableGroup, Running
 from .servers import Servers
 from .serving import Serving
 from .telemetry import Telemetry
@@ -49,7 +54,8 @@ class Manager:
     manager runs any more. G3 the first controller or source that fails for good stops the others and comes out of
     `run`. G4 with a `candidacy` reconciles run only while it leads, and the lease is given back after the last of them;
     who is told to stop before it is elected starts none. G5 what is served is served from before the first list until
-    after the last reconcile; it is ready from `ready` on, while no kind is stale.
+    after the last reconcile; it is ready from `ready` on, while no kind is stale. G6 runnables run from after the sync
+    to before the last reconcile ends; the first that raises stops the manager, and its error comes out of `run`.
     Cancellation: cancelling `run` stops without grace.
 
     Attributes:
@@ -66,6 +72,10 @@ class Manager:
         cache: what is held of the kinds that are watched.
         grace_seconds: what running reconciles are given to end after `stop`.
         threads: the bound on `def` reconciles that run at once.
+        prepare: awaited once, when the servers answer and before anything is listed; what it raises comes out of `run`.
+        runnables: what runs beside the controllers.
+        warmup: give the controllers their objects before the first election, not at it. A take-over then costs not even
+            that; a queue holds each object once for as long as this process stands by.
         serving: what to serve; nothing by default.
         telemetry: made of `client` and `name` unless given.
     """
@@ -81,6 +91,9 @@ class Manager:
         grace_seconds: float = 30.0,
         sync_seconds: float = 120.0,
         threads: int = 32,
+        prepare: Callable[[], Awaitable[object]] | None = None,
+        runnables: Sequence[Runnable] = (),
+        warmup: bool = False,
         candidacy: Candidacy | None = None,
         serving: Serving | None = None,
         telemetry: Telemetry | None = None,
@@ -131,10 +144,17 @@ class Manager:
             )
             for bound in controllers
         ]
+        self._prepare = prepare
+        self._warmup = warmup
+        self._others = RunnableGroup((each for each in runnables if not each.needs_leadership), on_failure=self.stop)
+        self._leading = RunnableGroup((each for each in runnables if each.needs_leadership), on_failure=self.stop)
+        self._others_run_with = Running(client, self.reader, self._logger)
+        self._leading_run_with = Running(writer, self.reader, self._logger)
         self._stopping = asyncio.Event()
         self.ready = asyncio.Event()
         self.elected = asyncio.Event()
         self._is_attached = False
+        self._stop_by: float | None = None
 
     def stop(self) -> None:
         """Begin to stop; `run` returns when all has ended."""
@@ -152,14 +172,21 @@ class Manager:
         try:
             await self.servers.start()
             events = asyncio.create_task(self.telemetry.events.run(), name="events")
-            if not await self._start():
+            if not (await self._prepared() and await self._start()):
                 return
+            self._others.start(self._others_run_with)
             if self.candidacy is None:
                 await self._work(asyncio.Event())
             else:
+                if self._warmup:
+                    await self._attach()
                 self.ready.set()
                 await self.candidacy.run(self._lead, self._stopping)
+            for group in (self._others, self._leading):
+                if group.failure is not None:
+                    raise group.failure
         finally:
+            await self._others.stop(self._logger, self._left_seconds())
             await self._informers.stop()
             self._loop_watch.stop()
             self._executor.shutdown(wait=False, cancel_futures=True)
@@ -167,6 +194,13 @@ class Manager:
             if events is not None:
                 await self.telemetry.events.stop()
                 await asyncio.gather(events, return_exceptions=True)
+
+    def _left_seconds(self) -> float:
+        """What is left of the one grace that all that runs has together, from the first call on."""
+        now = asyncio.get_running_loop().time()
+        if self._stop_by is None:
+            self._stop_by = now + self._grace_seconds
+        return max(self._stop_by - now, 0.0)
 
     def _check_caches(self) -> None:
         """Readiness: raises while the cache has not the whole picture, or an old one."""
@@ -192,6 +226,7 @@ class Manager:
         """Run the workers until `stop`, or until `lost`; then nothing is left of them."""
         await self._attach()
         workers = [asyncio.create_task(runner.run(), name=runner.spec.name) for runner in self._runners]
+        self._leading.start(self._leading_run_with)
         self.ready.set()
         self.elected.set()
         self._logger.info("running: %s", ", ".join(runner.spec.name for runner in self._runners))
@@ -199,12 +234,30 @@ class Manager:
         try:
             await asyncio.wait([*signals, *workers], return_when=asyncio.FIRST_COMPLETED)
             if not lost.is_set():
+                await self._others.stop(self._logger, self._left_seconds())
                 await self._drain(workers, signals[1])
         finally:
             self.elected.clear()
             for task in (*signals, *workers):
                 task.cancel()
+            await self._leading.stop(self._logger, self._grace_seconds if lost.is_set() else self._left_seconds())
             await asyncio.gather(*signals, *workers, return_exceptions=True)
+
+    async def _prepared(self) -> bool:
+        """Do what is to be done before the first list; False when stopped meanwhile."""
+        if self._prepare is None:
+            return not self._stopping.is_set()
+        stopping = asyncio.create_task(self._stopping.wait())
+        preparing = asyncio.ensure_future(self._prepare())
+        try:
+            await asyncio.wait({stopping, preparing}, return_when=asyncio.FIRST_COMPLETED)
+            if preparing.done():
+                preparing.result()
+            return not self._stopping.is_set()
+        finally:
+            for task in (stopping, preparing):
+                task.cancel()
+            await asyncio.gather(stopping, preparing, return_exceptions=True)
 
     async def _start(self) -> bool:
         """Start and sync all sources; False when stopped meanwhile."""
@@ -251,7 +304,7 @@ class Manager:
             runner.stop()
         if not workers:
             return
-        grace = asyncio.create_task(asyncio.wait(workers, timeout=self._grace_seconds))
+        grace = asyncio.create_task(asyncio.wait(workers, timeout=self._left_seconds()))
         try:
             await asyncio.wait([grace, lost], return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -4,7 +4,7 @@ Owns which pages there are and what stands before them. They start before everyt
 while the caches fill, and stop after everything else, so that the last numbers can be read.
 
     health      GET /healthz, /healthz/<check>, /readyz, /readyz/<check>        in clear
-    metrics     GET /metrics                        with TLS and access control, unless `metrics_secure` is off
+    metrics     GET /metrics, /debug/... if asked   with TLS and access control, unless `metrics_secure` is off
 
 `/metrics` is Prometheus' text, or OpenMetrics where it is asked for, compressed where that is accepted.
 """
@@ -24,6 +24,7 @@ from kubewright.observe.instruments import CertificateMetrics
 from .access import AccessControl
 from .certificates import from_files, self_signed
 from .health import Check, Health, ping
+from .profiling import profiling_pages
 from .serving import Serving
 
 __all__ = ["Servers", "metrics_page"]
@@ -56,6 +57,8 @@ class Servers:
         self._registry = registry
         self._client = client
         self._pages = {"/metrics": metrics_page(registry), **(pages or {})}
+        if serving.profiling:
+            self._pages.update(profiling_pages())
         self._access: AccessControl | None = None
         self._started: list[HttpServer] = []
         self.healthz = Health("/healthz", ping=ping)

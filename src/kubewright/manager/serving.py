@@ -6,6 +6,7 @@ what is embedded into another program must not open one. Generated Deployments g
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,8 @@ class Serving:
         health_probe_bind_address: where `/healthz` and `/readyz` are.
         stale_seconds: `/readyz` fails while a kind in the cache has not been heard of for so long; None: however long.
             A watch that works is heard of at least every 10 minutes.
+        profiling: beside `/metrics` and behind the same access control, `/debug/profile`, `/debug/tasks`,
+            `/debug/threads` and `/debug/memory`. They show the lines of a running program.
         request_metrics: times and sizes of requests to the API server, beside their number; about 1 us a request.
 
     Raises:
@@ -40,10 +43,19 @@ class Serving:
     metrics_cert_key: str = "tls.key"
     health_probe_bind_address: str = "0"
     stale_seconds: float | None = 900.0
+    profiling: bool = False
     request_metrics: bool = False
 
     def __post_init__(self) -> None:
-        _ = self.metrics_address, self.health_address
+        _ = self.health_address
+        metrics = self.metrics_address
+        if self.profiling and metrics is None:
+            raise ValueError("profiling: is served beside the metrics; give --metrics-bind-address, such as :8443")
+        if self.profiling and not self.metrics_secure and metrics is not None and not _is_loopback(metrics.host):
+            raise ValueError(
+                "profiling: would show the lines of a running program to everybody; keep --metrics-secure, or bind to "
+                "a loopback address such as 127.0.0.1:8080"
+            )
         if self.stale_seconds is not None and self.stale_seconds < 60:
             raise ValueError(
                 f"stale_seconds: {self.stale_seconds:g} is less than 60, and a quiet kind is heard of once a minute; "
@@ -57,3 +69,10 @@ class Serving:
     @property
     def health_address(self) -> Address | None:
         return Address.parse(self.health_probe_bind_address, name="--health-probe-bind-address")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
