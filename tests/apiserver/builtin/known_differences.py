@@ -4,6 +4,11 @@ from __future__ import annotations
 
 KNOWN: dict[str, str] = {
     "service: node port out of range": "a dry run on the real server does not ask the allocator of node ports",
-    "autoscaler: behavior bad": "an empty list is read as none here: objects come back from protobuf that way, and only "
-    "the defaults of autoscalers can tell the two apart before",
+    "autoscaler: behavior bad": "an empty list is read as none here: objects come back from protobuf that way, and "
+    "only the defaults of autoscalers can tell the two apart before",
+}
+
+KNOWN_OF_PATCHES: dict[str, str] = {
+    "merge: an object for a scalar": "the text shows the whole object, with the real server's managed fields",
+    "merge: a scalar for an object": "the text shows the whole object, with the real server's managed fields",
 }

@@ -227,7 +227,9 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "endpoints": {
         "no addresses": {"subsets": [{"ports": [{"port": 80}]}]},
         "address bad": {"subsets": [{"addresses": [{"ip": "x"}, {"ip": "127.0.0.1"}, {"ip": "169.254.1.1"}]}]},
-        "ports bad": {"subsets": [{"addresses": [{"ip": "1.2.3.4"}], "ports": [{"port": 0}, {"port": 1, "name": "A"}]}]},
+        "ports bad": {
+            "subsets": [{"addresses": [{"ip": "1.2.3.4"}], "ports": [{"port": 0}, {"port": 1, "name": "A"}]}]
+        },
     },
     "event": {
         "of another namespace": {"involvedObject.namespace": "other"},
@@ -381,8 +383,14 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         },
         "metrics": {
             "spec.metrics": [
-                {"type": "Resource", "resource": {"name": "memory", "target": {"type": "Utilization", "averageUtilization": 5}}},
-                {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "1"}}},
+                {
+                    "type": "Resource",
+                    "resource": {"name": "memory", "target": {"type": "Utilization", "averageUtilization": 5}},
+                },
+                {
+                    "type": "Pods",
+                    "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "1"}},
+                },
             ]
         },
         "metrics bad": {
@@ -392,7 +400,10 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
                 {"type": "Resource", "pods": {"metric": {"name": "m"}, "target": {"type": "Value"}}},
                 {"type": "Resource", "resource": {"name": "", "target": {"type": "Y"}}},
                 {"type": "External", "external": {"metric": {"name": ""}, "target": {"type": "Value", "value": "0"}}},
-                {"type": "Object", "object": {"describedObject": {"kind": "", "name": "a"}, "metric": {"name": "b"}, "target": {}}},
+                {
+                    "type": "Object",
+                    "object": {"describedObject": {"kind": "", "name": "a"}, "metric": {"name": "b"}, "target": {}},
+                },
             ]
         },
         "target of core": {"spec.scaleTargetRef.apiVersion": "v1"},
@@ -443,7 +454,9 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         "service bad": {"webhooks.0.clientConfig": {"service": {"name": "", "namespace": "n", "port": 0, "path": "x"}}},
         "timeout": {"webhooks.0.timeoutSeconds": 60},
         "policies unknown": {"webhooks.0.failurePolicy": "X", "webhooks.0.matchPolicy": "Y"},
-        "rule bad": {"webhooks.0.rules": [{"operations": ["*", "CREATE", "X"], "resources": ["*", "pods", "a/*", "a/b"]}]},
+        "rule bad": {
+            "webhooks.0.rules": [{"operations": ["*", "CREATE", "X"], "resources": ["*", "pods", "a/*", "a/b"]}]
+        },
         "rule empty": {"webhooks.0.rules": [{}]},
         "scope unknown": {"webhooks.0.rules.0.scope": "X"},
         "selector bad": {"webhooks.0.objectSelector": {"matchLabels": {"a b": "c"}}},

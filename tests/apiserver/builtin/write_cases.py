@@ -139,7 +139,12 @@ _POD_CHANGES: dict[str, dict[str, Any]] = {
     "quantity that is none": {f"{_C}.resources": {"requests": {"cpu": "1 core"}}},
     "quantity with a bad suffix": {f"{_C}.resources": {"requests": {"memory": "1GB"}}},
     "quantity as a number": {f"{_C}.resources": {"requests": {"cpu": 1}}},
-    "env": {f"{_C}.env": [{"name": "A", "value": "1"}, {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]},
+    "env": {
+        f"{_C}.env": [
+            {"name": "A", "value": "1"},
+            {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+        ]
+    },
     "env without name": {f"{_C}.env": [{"value": "1"}]},
     "env with an odd name": {f"{_C}.env": [{"name": "a b-c.1"}]},
     "env with an equals sign": {f"{_C}.env": [{"name": "a=b"}]},
@@ -236,7 +241,9 @@ _POD_CHANGES: dict[str, dict[str, Any]] = {
         f"{_C}.readinessProbe": {"exec": {}, "terminationGracePeriodSeconds": 5},
     },
     "probe with a bad header": {
-        f"{_C}.livenessProbe": {"httpGet": {"port": 80, "scheme": "FTP", "httpHeaders": [{"name": "a b", "value": "c"}]}}
+        f"{_C}.livenessProbe": {
+            "httpGet": {"port": 80, "scheme": "FTP", "httpHeaders": [{"name": "a b", "value": "c"}]}
+        }
     },
     "sleep too long": {f"{_C}.lifecycle": {"preStop": {"sleep": {"seconds": 60}}}},
     "pull policy unknown": {f"{_C}.imagePullPolicy": "Maybe"},
@@ -251,9 +258,7 @@ _POD_CHANGES: dict[str, dict[str, Any]] = {
         f"{_C}.securityContext": {"runAsUser": -1, "seccompProfile": {"type": "Localhost"}},
         "spec.securityContext": {"fsGroup": -1, "fsGroupChangePolicy": "Now", "seccompProfile": {"type": "X"}},
     },
-    "privileged without escalation": {
-        f"{_C}.securityContext": {"privileged": True, "allowPrivilegeEscalation": False}
-    },
+    "privileged without escalation": {f"{_C}.securityContext": {"privileged": True, "allowPrivilegeEscalation": False}},
     "dns policy unknown": {"spec.dnsPolicy": "X"},
     "dns policy None": {"spec.dnsPolicy": "None"},
     "dns config": {"spec.dnsConfig": {"nameservers": ["1.2.3.4"], "searches": ["a.b"], "options": [{"name": "ndots"}]}},

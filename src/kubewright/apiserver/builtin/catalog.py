@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from kubewright.schema.structural.fielderrors import invalid
+from kubewright.schema.structural.gotext import plain
+
 from ..catalog import Catalog, ResourceType, Storage, Subresource
+from ..errors import invalid_of
 from ..patching import strategic_merge_patch
-from ..strategy import Strategy
+from ..strategy import Malformed, Strategy
 from .conversion import CONVERTERS
 from .datafile import Data
 from .defaults import Defaulter
 from .gotypes import GoTypes
 from .kinds import PARTS, RULES, SCALED
+from .restoring import restore
 from .rules import Rules
 from .scale import ScaleView
 from .strategies import KindStrategy, PartStrategy, StatusStrategyOf
@@ -60,7 +65,12 @@ class BuiltIn:
         main = KindStrategy(self.types, self.defaulter, api_version, kind, rules, columns)
 
         def patched(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-            return strategic_merge_patch(original, patch, main.type)
+            made = strategic_merge_patch(original, patch, main.type)
+            try:
+                restore(made, main.type)
+            except Malformed as error:
+                raise invalid_of("", "", "", "", [invalid("patch", plain(patch), str(error))]) from None
+            return {**made, "kind": kind, "apiVersion": api_version}
 
         converter = CONVERTERS.get((group, facts["plural"]))
         return ResourceType(

@@ -23,7 +23,7 @@ from kubewright.schema.structural.gotext import kind_of, plain, quoted
 from ..strategy import Malformed
 from .gotypes import GoType
 
-__all__ = ["decode", "read_quantity", "read_time"]
+__all__ = ["decode", "read_custom", "read_quantity", "read_time"]
 
 _INTEGERS: Final = {"int32": 31, "int64": 63, "int": 63, "uint8": 8}
 _NAMES: Final = {"integer": "number", "number": "number", "boolean": "bool"}
@@ -220,6 +220,11 @@ def _int_or_string(value: Any) -> int | str:
     if isinstance(value, float) or not -(2**31) <= value < 2**31:
         raise Malformed(f"json: cannot unmarshal number {value!r} into Go value of type int32")
     return value
+
+
+def read_custom(value: Any, type_: GoType) -> Any:
+    """A value as its own type reads it. Raises Malformed."""
+    return _CUSTOM[type_.custom](value)
 
 
 def _any(value: Any) -> Any:

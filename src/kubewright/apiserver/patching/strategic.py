@@ -392,4 +392,5 @@ def _wrong_type(wanted: Any, found: Any) -> PatchError:
 
 
 def _bad_directive(directive: Any, patch: Object) -> PatchError:
-    return unexplained(f"unknown patch type: {plain(directive)} in map: {plain(patch)}")
+    shown = directive if isinstance(directive, str) else f"%!s({typed(directive)}={plain(directive)})"
+    return unexplained(f"unknown patch type: {shown} in map: {plain(patch)}")

@@ -174,15 +174,25 @@ def _prepare_create(obj: Object, context: Context) -> None:
     spec = obj["spec"]
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
-    _allocate(obj, context)
+    # A server allocates when all is valid; so what is wrong is said first.
+    if not service(obj):
+        _allocate(obj, context)
+    _no_traffic_inside(obj)
+
+
+def _no_traffic_inside(obj: Object) -> None:
+    """A name elsewhere has no traffic inside; a server leaves the default of other types out when it is read."""
+    if not _needs_address(obj["spec"]) and obj["spec"].get("internalTrafficPolicy") in ("Cluster", "Local"):
+        del obj["spec"]["internalTrafficPolicy"]
 
 
 def _prepare_update(new: Object, old: Object, context: Context) -> None:
     _keep_allocated(new["spec"], old["spec"])
     _in_step(new["spec"], old["spec"])
-    if old["spec"].get("type") == new["spec"].get("type") or _needs_address(new["spec"]):
-        _allocate(new, context)
     _drop_of_old_type(new, old)
+    if not service_update(new, old):
+        _allocate(new, context)
+    _no_traffic_inside(new)
 
 
 def _keep_allocated(new: Object, old: Object) -> None:

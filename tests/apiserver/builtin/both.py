@@ -1,0 +1,76 @@
+"""The same requests to a real server and to one in this process with the built-in kinds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine
+from typing import Any
+
+from differential import CATALOG, Object, Real, collection, comparable, kind_of
+
+from kubewright.apiserver import ApiServer, Request, Stream
+from kubewright.apiserver.table import table_transform
+
+Answers = tuple[tuple[int, Any], tuple[int, Any]]
+
+
+def done(call: Coroutine[Any, Any, Any]) -> Any:
+    """The result of a call that waits for nobody."""
+    try:
+        call.send(None)
+    except StopIteration as end:
+        return end.value
+    call.close()
+    raise AssertionError("the call waits for something")
+
+
+class Both:
+    """Two servers with the same objects, in one namespace."""
+
+    def __init__(self, real: Real, namespace: str) -> None:
+        self.real, self.namespace = real, namespace
+        self.ours = ApiServer(CATALOG, seed=1, transforms={"Table": table_transform})
+        for name in {"default", namespace}:
+            self._ours("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+
+    def ask(self, method: str, path: str, body: Any = None, media: str = "", accept: str = "") -> Answers:
+        """Code and body of both, ours first."""
+        media, accept = media or "application/json", accept or "application/json"
+        theirs = self.real.send(method, path, body, media=media, accept=accept)
+        return self._ours(method, path, body, media, accept), theirs
+
+    def make(self, obj: Object) -> Object:
+        """An object on both, with its status if it has one. What the real server has of it."""
+        path = collection(kind_of(obj), self.namespace)
+        for code, body in self.ask("POST", path, obj):
+            assert code == 201, body
+        name = obj["metadata"]["name"]
+        if "status" in obj:
+            wanted = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": {"name": name}}
+            patch = {**wanted, "status": obj["status"]}
+            media = "application/merge-patch+json"
+            for code, body in self.ask("PATCH", f"{path}/{name}/status", patch, media):
+                assert code == 200, body
+        return self.ask("GET", f"{path}/{name}")[1][1]
+
+    def path(self, obj: Object) -> str:
+        """Where an object is."""
+        return f"{collection(kind_of(obj), self.namespace)}/{obj['metadata']['name']}"
+
+    def remove(self, obj: Object) -> None:
+        """Take an object away on both, at once."""
+        options = {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0}
+        self.ask("DELETE", self.path(obj), options)
+
+    def _ours(self, method: str, path: str, body: Any, media: str = "application/json", accept: str = "") -> Any:
+        headers = {"content-type": media, "accept": accept or "application/json"}
+        data = b"" if body is None else json.dumps(body).encode()
+        answer = done(self.ours.handle(Request.of(method, path, headers=headers, body=data)))
+        assert not isinstance(answer, Stream)
+        return answer.status, json.loads(answer.body)
+
+
+def compared(answers: Answers) -> tuple[Any, Any]:
+    """What has to be equal of two answers: codes of success, and what `comparable` leaves."""
+    ours, theirs = answers
+    return (ours[0], comparable(ours)), (theirs[0], comparable(theirs))
