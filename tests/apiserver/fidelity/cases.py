@@ -23,6 +23,7 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
            watch: w                             the answer is a stream, called w
       or   read: w, events: 3                   wait for 3 events of w and record them; bookmarks that come when the
            bookmarks: true                      server likes are passed over unless asked for
+      or   read: w, upto: NAME                  record what comes up to the first event of the object of that name
       or   end: w                               record all events of w until the server ends the stream
       or   close: w
 
@@ -51,7 +52,7 @@ CASES = HERE / "cases"
 
 _STEP_KEYS = {
     *("do", "ok", "as", "headers", "body", "raw", "save", "show", "until", "unordered"),
-    *("watch", "read", "events", "bookmarks", "end", "close"),
+    *("watch", "read", "events", "upto", "bookmarks", "end", "close"),
 }
 _VARIABLE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -107,9 +107,9 @@ class _Run:
     async def step(self, step: Step) -> None:
         data = self._variables.fill(dict(step.data))
         if "read" in data:
-            self.exchanges.append(await self._read(data["read"], data["events"], bool(data.get("bookmarks"))))
+            self.exchanges.append(await self._read(data["read"], data))
         elif "end" in data:
-            self.exchanges.append(await self._read(data["end"], None, False))
+            self.exchanges.append(await self._read(data["end"], data))
         elif "close" in data:
             await self._streams.pop(data["close"]).close()
             self.exchanges.append({"status": 0, "headers": {}})
@@ -135,7 +135,8 @@ class _Run:
         exchange: Exchange = {"status": answer.status, "headers": answer.headers, "body": _parsed(answer)}
         exchange["unordered"] = data.get("unordered", False)
         for name, path in data.get("save", {}).items():
-            self._variables.values[name] = at(exchange["body"], path)
+            if (value := at(exchange["body"], path)) is not None:
+                self._variables.values[name] = value
         return exchange
 
     async def _ask_until(
@@ -154,10 +155,13 @@ class _Run:
                 return answer
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _read(self, name: str, count: int | None, bookmarks: bool) -> Exchange:
+    async def _read(self, name: str, data: Mapping[str, Any]) -> Exchange:
         if name not in self._streams:
+            if "upto" in data:
+                return {"status": 0, "headers": {}}
             raise StepFailed(f"there is no stream {name}: it was refused")
         stream = self._streams[name]
+        count, last = data.get("events"), data.get("upto")
         events: list[Any] = []
         while count is None or len(events) < count:
             try:
@@ -167,8 +171,10 @@ class _Run:
             if line is None:
                 break
             event = json.loads(line)
-            if bookmarks or not _is_plain_bookmark(event):
+            if data.get("bookmarks") or not _is_plain_bookmark(event):
                 events.append(event)
+            if last is not None and event["object"].get("metadata", {}).get("name") == last:
+                break
         return {"status": 200, "headers": {}, "events": events}
 
 
