@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
+from .actions import bind, bind_by_name, evict
 from .builtin import BuiltIn
-from .catalog import Catalog
+from .builtin.protobuf import protobuf_reader
+from .catalog import Catalog, ResourceType
 from .crds.controller import CrdController
 from .crds.conversion import ConversionWebhook
 from .crds.definition import GROUP, definition_type
@@ -24,7 +27,7 @@ from .table import table_transform
 
 __all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
 
-SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "kube-node-lease", "default")
+SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "default", "kube-node-lease")
 _NAMESPACES: Final = resource_key("", "namespaces")
 
 
@@ -41,8 +44,21 @@ def _open_api() -> OpenApi:
 @lru_cache(maxsize=1)
 def base_catalog() -> Catalog:
     """The built-in resource types, definitions of custom ones among them. Immutable, so that all servers share it."""
-    catalog = _built_in().catalog()
-    return Catalog(definition_type(each) if each.group == GROUP else each for each in catalog.types)
+    return Catalog(map(_completed, _built_in().catalog().types))
+
+
+def _completed(kind: ResourceType) -> ResourceType:
+    """A built-in type with what is not a rule of its own kind: what is live, and what acts on others."""
+    if kind.group == GROUP:
+        return definition_type(kind)
+    if (kind.group, kind.plural) == ("", "bindings"):
+        return replace(kind, action=bind_by_name)
+    if (kind.group, kind.plural) == ("", "pods"):
+        parts = dict(kind.subresources)
+        for name, action in (("binding", bind), ("eviction", evict)):
+            parts[name] = replace(parts[name], action=action)
+        return replace(kind, subresources=parts)
+    return kind
 
 
 def new_server(
@@ -64,6 +80,7 @@ def new_server(
         established_seconds, setup_seconds: see `CrdController`.
     """
     backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
+    backend.protobuf = protobuf_reader(_built_in().types)
     if now is not None:
         backend.now = now
     open_api = _open_api()

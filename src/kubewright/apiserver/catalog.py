@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
-from .strategy import Context, GenericStrategy, Strategy
+from .strategy import GenericStrategy, Strategy
 
 __all__ = ["ALL_VERBS", "Action", "Catalog", "Converter", "ResourceType", "Storage", "Subresource", "View"]
 
@@ -53,8 +53,9 @@ class View(Protocol):
         """A copy of the object with what the view says. Raises StatusError."""
 
 
-Action = Callable[["ResourceType", dict[str, Any], dict[str, Any], Context], Awaitable[dict[str, Any]]]
-"""What a POST of a subresource does (`eviction`, `binding`, `token`): `(type, parent, body, context)` to the answer."""
+Action = Callable[[Any, dict[str, Any], bool], Awaitable[dict[str, Any]]]
+"""What a POST does that stores nothing (`eviction`, `binding`, reviews): `(call, body, is dry run)` to the answer.
+`call` is a `registry.Call`; the body has been decoded and has the namespace of the request. Raises StatusError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ class ResourceType:
     Attributes: `strategic_patch(original, patch)` applies a strategic merge patch, None where the kind knows none
     (415); it raises StatusError. `converter` is None where there is one version. `schema` is the OpenAPI v3 schema of
     the kind (for `kubectl explain` and apply). `warning` is said to whoever uses the version; `unready` says why
-    writes are refused with 429 for now.
+    lists and watches are refused with 429 for now. `action` is what a POST does of a kind that is never stored.
     """
 
     group: str
@@ -104,6 +105,7 @@ class ResourceType:
     is_custom: bool = False
     warning: str = ""
     unready: str = ""
+    action: Action | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -34,7 +34,7 @@ from .registry.create import create
 from .registry.delete import delete, delete_collection
 from .registry.get import get
 from .registry.lists import list_collection
-from .registry.parts import call_action, get_view, patch_view, update_view
+from .registry.parts import call_action, create_action, get_view, not_here, patch_view, update_view
 from .registry.patch import patch
 from .registry.update import update
 from .registry.watches import Watching, watch
@@ -273,6 +273,8 @@ class ApiServer:
                 found = None
             elif part.action is not None and verb == "create":
                 found = call_action
+            elif part.view is None and part.strategy is None:
+                found = not_here
             else:
                 found = (_VIEW if part.view is not None else _SAME).get(verb)
         elif verb not in kind.verbs or (call.request.method == "HEAD" and not kind.is_custom):
@@ -282,6 +284,8 @@ class ApiServer:
                 raise bad_request("name must be provided")
             # Custom resources have one handler for all paths: a POST to an object creates what its body says.
             found = create if kind.is_custom and verb == "create" else None
+        elif kind.action is not None and verb == "create":
+            found = create_action
         else:
             found = _VERBS.get(verb)
         if found is None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kubewright.schema.structural.fielderrors import invalid as invalid_field
-
-from ..errors import StatusError, invalid_of
+from ..errors import StatusError
 
 __all__ = ["CustomScale"]
 
@@ -41,14 +39,8 @@ class CustomScale:
         }
 
     def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
+        # Whether it may be that many is asked when the object is validated.
         replicas = (view.get("spec") or {}).get("replicas") or 0
-        name = str(obj["metadata"].get("name", ""))
-        if not isinstance(replicas, int) or isinstance(replicas, bool):
-            said = "json: cannot unmarshal into Go struct field ScaleSpec.spec.replicas of type int32"
-            raise StatusError(400, "BadRequest", f'Scale in version "v1" cannot be handled as a Scale: {said}')
-        if replicas < 0:
-            errors = [invalid_field("spec.replicas", replicas, "must be greater than or equal to 0")]
-            raise invalid_of("Scale.autoscaling", "autoscaling", "Scale", name, errors)
         here = obj
         for step in self._spec[:-1]:
             below = here.get(step)

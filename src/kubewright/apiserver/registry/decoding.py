@@ -40,7 +40,7 @@ def decode_object(call: Call, validation: str, *, kind: str = "", api_version: s
     check_size(call)
     served = call.kind
     kind, api_version = kind or served.kind, api_version or served.api_version
-    body = _decoded(call, kind, strict=validation != "Ignore")
+    body = _decoded(call, kind, api_version, strict=validation != "Ignore")
     obj = body.value
     unknown = read_fields(call, obj) if call.subresource is None or _is_same(call) else []
     problems = [*body.duplicates, *unknown]
@@ -60,7 +60,7 @@ def _is_same(call: Call) -> bool:
     return part is not None and part.view is None and part.action is None
 
 
-def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
+def _decoded(call: Call, kind: str, api_version: str, *, strict: bool) -> Body:
     body = call.request.body
     reader = call.backend.protobuf
     try:
@@ -87,8 +87,8 @@ def _decoded(call: Call, kind: str, *, strict: bool) -> Body:
         raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
     if call.kind.is_custom and call.subresource is None:
         return decoded._replace(value=_headed(obj, kind, ""))
-    obj = _headed(obj, kind, call.kind.api_version)
-    if call.subresource is None or _is_same(call):
+    obj = _headed(obj, kind, api_version)
+    if (kind, api_version) == (call.kind.kind, call.kind.api_version):
         _check_kind(call, obj)
     return decoded._replace(value=obj)
 

@@ -7,13 +7,15 @@ from typing import Any
 
 import orjson
 
-from ..catalog import Subresource, View
-from ..errors import method_not_supported
+from kubewright.schema.structural.gotext import kind_of
+
+from ..catalog import Action, Subresource, View
+from ..errors import StatusError, method_not_supported
 from ..options import write_options
 from ..representation import AS_IS
 from ..request import Response
 from ..store import Entry
-from ..strategy import GenericStrategy
+from ..strategy import GenericStrategy, Malformed, Undecoded
 from .call import Call
 from .decoding import decode_object
 from .get import read
@@ -21,7 +23,7 @@ from .metadata import check_name, ensure_namespace, meta_of
 from .patch import patched_by, read_patch
 from .update import change
 
-__all__ = ["call_action", "get_view", "patch_view", "update_view"]
+__all__ = ["call_action", "create_action", "get_view", "not_here", "patch_view", "update_view"]
 
 
 async def get_view(call: Call) -> Response:
@@ -33,9 +35,9 @@ async def get_view(call: Call) -> Response:
 
 async def update_view(call: Call) -> Response:
     """Answer a PUT of a view: the object with what it says."""
-    view, part, name = _view(call), _part(call), call.route.name
+    view, name = _view(call), call.route.name
     options = write_options(call.request.query, "UpdateOptions")
-    wanted = decode_object(call, options.field_validation, kind=part.kind, api_version=_api_version(part))
+    wanted = _decoded(call, options.field_validation)
     meta = meta_of(wanted)
     ensure_namespace(call.kind, meta, call.route.namespace)
     check_name(meta, name)
@@ -49,13 +51,13 @@ async def update_view(call: Call) -> Response:
 
 async def patch_view(call: Call) -> Response:
     """Answer a PATCH of a view: the view is patched, and then written."""
-    view, name = _view(call), call.route.name
+    view, part, name = _view(call), _part(call), call.route.name
     kind, options = read_patch(call)
     reader = _reading(call)
 
     async def make(live: Entry, is_first: bool) -> dict[str, Any]:
         seen = Entry(live.key, view.read(live.object), live.revision)
-        wanted = patched_by(reader, kind, seen, options, warn=is_first)
+        wanted = patched_by(reader, kind, seen, options, warn=is_first, of=(part.kind, _api_version(part)))
         check_name(meta_of(wanted), name)
         return _written(view, wanted, live)
 
@@ -71,17 +73,35 @@ def _written(view: View, wanted: dict[str, Any], live: Entry) -> dict[str, Any]:
 
 async def call_action(call: Call) -> Response:
     """Answer a POST of a subresource that is a call."""
-    part, name = _part(call), call.route.name
-    if part.action is None:
-        raise method_not_supported(call.kind, call.verb)
+    part = _part(call)
+    assert part.action is not None
+    return await _act(call, part.action)
+
+
+async def create_action(call: Call) -> Response:
+    """Answer a POST of a kind that is never stored."""
+    assert call.kind.action is not None
+    return await _act(call, call.kind.action)
+
+
+async def _act(call: Call, action: Action) -> Response:
     options = write_options(call.request.query, "CreateOptions")
-    body = decode_object(call, options.field_validation, kind=part.kind, api_version=_api_version(part))
-    parent = await read(call, name)
-    meta = meta_of(body)
-    ensure_namespace(call.kind, meta, call.route.namespace)
-    result = await part.action(call.kind, parent.object, body, call.context(name, is_dry_run=options.is_dry_run))
+    body = _decoded(call, options.field_validation) if call.subresource else decode_object(call, "Warn")
+    ensure_namespace(call.kind, meta_of(body), call.route.namespace)
+    result = await action(call, body, options.is_dry_run)
     code = result.get("code", 201) if result.get("kind") == "Status" else 201
     return call.answer(code, orjson.dumps(result) + b"\n", AS_IS.content_type)
+
+
+async def not_here(call: Call) -> Response:
+    """Answer for a subresource that needs a node to answer."""
+    raise StatusError(501, "NotImplemented", f"{call.route.subresource} needs a node, and this server has none")
+
+
+def _decoded(call: Call, validation: str) -> dict[str, Any]:
+    """The body of a subresource that is another kind."""
+    part = _part(call)
+    return decode_object(_reading(call), validation, kind=part.kind, api_version=_api_version(part))
 
 
 def _view(call: Call) -> View:
@@ -101,10 +121,18 @@ def _api_version(part: Subresource) -> str:
 
 
 class _ViewStrategy(GenericStrategy):
-    """Reads the metadata of a view, and leaves the rest to the view."""
+    """Reads the metadata of another kind, and the one number of a Scale; the rest is left to who uses it."""
+
+    def decode(self, obj: dict[str, Any]) -> Undecoded:
+        unknown = super().decode(obj)
+        replicas = (obj.get("spec") or {}).get("replicas") if obj.get("kind") == "Scale" else None
+        if replicas is not None and (isinstance(replicas, bool) or not isinstance(replicas, int)):
+            called = {"boolean": "bool", "integer": "number"}.get(kind_of(replicas), kind_of(replicas))
+            field = "Go struct field ScaleSpec.spec.replicas of type int32"
+            raise Malformed(f"json: cannot unmarshal {called} into {field}")
+        return unknown
 
 
 def _reading(call: Call) -> Call:
-    """The call, with a strategy that reads the view instead of the object."""
-    part = _part(call)
-    return replace(call, subresource=Subresource(part.name, strategy=_ViewStrategy()))
+    """The call, with a strategy that reads the other kind instead of the object."""
+    return replace(call, subresource=Subresource(_part(call).name, strategy=_ViewStrategy()))

@@ -85,8 +85,17 @@ def read_patch(call: Call) -> tuple[str, WriteOptions]:
     return kind, options
 
 
-def patched_by(call: Call, kind: str, live: Entry, options: WriteOptions, *, warn: bool) -> dict[str, Any]:
-    """A fresh object: the live one with the patch applied, read and defaulted. Raises StatusError."""
+def patched_by(
+    call: Call, kind: str, live: Entry, options: WriteOptions, *, warn: bool, of: tuple[str, str] | None = None
+) -> dict[str, Any]:
+    """A fresh object: the live one with the patch applied, read and defaulted.
+
+    Args:
+        of: kind and version of what is patched, if it is not the kind of the call.
+
+    Raises:
+        StatusError: the patch does not apply, or what it makes cannot be read.
+    """
     strict = options.field_validation != "Ignore"
     body = decode_json(call.request.body, strict=strict)
     problems = list(body.duplicates)
@@ -104,10 +113,21 @@ def patched_by(call: Call, kind: str, live: Entry, options: WriteOptions, *, war
             said = f"json: cannot unmarshal {_called(wanted)} into Go value of type map[string]interface {{}}"
             raise bad_request(said)
         new = call.kind.strategic_patch(document, wanted)
-    return _read(call, new, problems, options.field_validation, warn, plain(body.value) if kind == STRATEGIC else None)
+    shown = plain(body.value) if kind == STRATEGIC else None
+    if isinstance(new, dict) and of is not None and (new.get("kind"), new.get("apiVersion")) != of:
+        new["kind"], new["apiVersion"] = of
+    return _read(call, new, problems, options.field_validation, warn, shown, of)
 
 
-def _read(call: Call, new: Any, problems: list[str], validation: str, warn: bool, shown: str | None) -> dict[str, Any]:
+def _read(
+    call: Call,
+    new: Any,
+    problems: list[str],
+    validation: str,
+    warn: bool,
+    shown: str | None,
+    of: tuple[str, str] | None = None,
+) -> dict[str, Any]:
     def refused(why: str) -> StatusError:
         value = as_json(new) if shown is None else shown
         return invalid_of("", "", "", "", [invalid_field("patch", value, why)])
@@ -115,7 +135,8 @@ def _read(call: Call, new: Any, problems: list[str], validation: str, warn: bool
     if not isinstance(new, dict):
         raise refused("json: cannot unmarshal into Go value")
     served = call.kind
-    if not served.is_custom and (new.get("kind"), new.get("apiVersion")) != (served.kind, served.api_version):
+    says = (new.get("kind"), new.get("apiVersion"))
+    if of is None and not served.is_custom and says != (served.kind, served.api_version):
         new["kind"] = new.get("kind") or served.kind
         new["apiVersion"] = new.get("apiVersion") or served.api_version
         if why := other_kind(call, new["kind"], new["apiVersion"]):
