@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -29,7 +30,7 @@ class _Text(logging.Formatter):
 class _Json(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "ts": round(record.created, 3),
+            "ts": _rfc3339(record.created),
             "level": record.levelname.lower(),
             "logger": record.name,
             "msg": record.getMessage(),
@@ -38,6 +39,11 @@ class _Json(logging.Formatter):
         if record.exc_info:
             line["stacktrace"] = self.formatException(record.exc_info)
         return orjson.dumps(line, default=str).decode()
+
+
+def _rfc3339(seconds: float) -> str:
+    """UTC with milliseconds: sorts as text, and is what controller-runtime's JSON lines have there."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def configure(level: str, form: str) -> None:

@@ -126,10 +126,18 @@ class Client(Reads, Writes):
         )
         return derived
 
+    def over(self, http: HttpClient) -> Client:
+        """This client, with its options and what it knows of the server, making its requests by `http`.
+
+        Closing it does nothing; what the server serves is asked for on the old way.
+        """
+        derived = self.with_options()
+        derived._http = http
+        return derived
+
     def observed(self, metrics: RequestMetrics) -> Client:
         """This client, on the same connections, with its requests counted by `metrics`. Closing it does nothing."""
-        derived = self.with_options()
-        derived._http = self._http.observed(metrics)
+        derived = self.over(self._http.observed(metrics))
         derived._discovery = self._discovery.through(derived._http)
         return derived
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from .http1_answer import StreamReader
-from .http1_connection import Connection, StaleConnection
+from .http1_connection import Connection, Owner, StaleConnection
 from .http1_deadlines import Deadlines
 from .http1_dial import Dialer
 from .http1_exchange import Exchange
@@ -36,6 +36,7 @@ class Http1Transport:
 
     `tls` defaults for https to a context that verifies against the system's authorities. `tls_name` is the name that
     the certificate must hold, if it is not the host. `gzip` asks for compressed answers to GET.
+    `connection` makes the protocol object of each connection: for who does more when one is made, or before it sends.
     Raises ValueError for a URL that is none.
     """
 
@@ -48,6 +49,7 @@ class Http1Transport:
         limits: Limits | None = None,
         gzip: bool = False,
         on_lookup: Callable[[str, float], None] | None = None,
+        connection: Callable[[str, Limits, Owner], Connection] = Connection,
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -66,6 +68,7 @@ class Http1Transport:
             on_lookup=on_lookup,
         )
         self._encoder = RequestEncoder(parts.netloc.rpartition("@")[2], gzip=gzip)
+        self._connection = connection
         self._parts: _Parts | None = None
         self._is_closed = False
 
@@ -161,7 +164,7 @@ class Http1Transport:
         return parts
 
     async def _dial(self, pool: Pool) -> Connection:
-        return await self._dialer.dial(lambda: Connection(self._dialer.server, self._limits, pool))
+        return await self._dialer.dial(lambda: self._connection(self._dialer.server, self._limits, pool))
 
     def _closed(self) -> TransportClosed:
         server = self._dialer.server

@@ -80,7 +80,8 @@ class ElectionTelemetry:
         self._metrics.leads(False)
 
     def slow_path(self) -> None:
-        """Not counted: client-go defines a metric for it, and registers it nowhere."""
+        """Counted, as client-go means to: it defines the metric, and controller-runtime registers it nowhere."""
+        self._metrics.slow_paths.inc()
 
     def new_leader(self, identity: str) -> None:
         """Told by `event` too."""

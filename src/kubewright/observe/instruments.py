@@ -286,6 +286,11 @@ class LeaderMetrics:
             "Whether this process holds the lease of that name (1) or not (0).",
             ("name",),
         ).labels(name)
+        self.slow_paths = registry.counter(
+            "leader_election_slowpath_total",
+            "Renewals of the lease of that name that had to read it first: somebody else had touched it.",
+            ("name",),
+        ).labels(name)
 
     def leads(self, leads: bool) -> None:
         """Whether this process holds the lease, from now on; not, before the first call."""

@@ -27,13 +27,13 @@ import asyncio
 import socket
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, cast
 
 from kubewright.client import Client, ClientConfig, HttpClient
 from kubewright.client.http1 import Http1Transport
 from kubewright.client.http1_connection import Connection, Owner
 from kubewright.client.http1_exchange import Exchange
-from kubewright.client.http1_pool import Pool
 from kubewright.client.transport import Headers, Limits, Response, Transport, TransportClosed, TransportError
 
 from .leadership import Leadership, LeadershipLost
@@ -155,32 +155,24 @@ def fenced_http1(config: ClientConfig) -> Connect:
     """Transports to the server of a configuration that check when the bytes are sent."""
 
     def connect(fence: Fence) -> Transport:
-        return _FencedHttp1(config, fence)
+        return Http1Transport(
+            config.server,
+            tls=config.ssl_context(),
+            tls_name=config.tls_server_name,
+            gzip=config.gzip,
+            connection=partial(_FencedConnection, fence),
+        )
 
     return connect
 
 
 def fenced(client: Client, transport: FencedTransport) -> Client:
     """A client with the options of `client` on other connections."""
-    derived = client.with_options()
-    derived._http = HttpClient(client.http.config, transport)
-    return derived
-
-
-class _FencedHttp1(Http1Transport):
-    """Differs in what a connection does before it sends."""
-
-    def __init__(self, config: ClientConfig, fence: Fence) -> None:
-        super().__init__(config.server, tls=config.ssl_context(), tls_name=config.tls_server_name, gzip=config.gzip)
-        self._fence = fence
-
-    async def _dial(self, pool: Pool) -> Connection:
-        server = self._dialer.server
-        return await self._dialer.dial(lambda: _FencedConnection(server, self._limits, pool, self._fence))
+    return client.over(HttpClient(client.http.config, transport))
 
 
 class _FencedConnection(Connection):
-    def __init__(self, server: str, limits: Limits, owner: Owner, fence: Fence) -> None:
+    def __init__(self, fence: Fence, server: str, limits: Limits, owner: Owner) -> None:
         super().__init__(server, limits, owner)
         self._fence = fence
 
