@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 __all__ = [
+    "CacheOptions",
     "Client",
     "ClientConfig",
     "Column",
@@ -21,6 +22,7 @@ __all__ = [
     "Context",
     "JsonPatch",
     "Key",
+    "KindCache",
     "LeaderElection",
     "MergePatch",
     "Model",
@@ -39,12 +41,14 @@ __all__ = [
     "after",
     "controller",
     "field",
+    "index",
     "resource",
     "set_condition",
     "unstructured",
 ]
 
 if TYPE_CHECKING:
+    from .cache import CacheOptions, KindCache, index
     from .client import Client, ClientConfig, JsonPatch, MergePatch, NotFound
     from .controller import Context, Result, Retry, SyncContext, Terminal, after, controller
     from .manager import LeaderElection
@@ -66,6 +70,7 @@ if TYPE_CHECKING:
     from .operator import Operator
 
 _HOMES = {
+    ".cache": ("CacheOptions", "KindCache", "index"),
     ".client": ("Client", "ClientConfig", "JsonPatch", "MergePatch", "NotFound"),
     ".controller": ("Context", "Result", "Retry", "SyncContext", "Terminal", "after", "controller"),
     ".model": (

@@ -115,7 +115,7 @@ class World:
         entry, written_at = entry_of(encode(server.objects[key])), self.step
 
         def hear() -> None:
-            if self.informer.scope_of(entry.namespace) is None:
+            if server not in self.servers.values():
                 return
             self.informer.wrote(entry)
             shown = self.informer.store.get(entry.key)
@@ -140,7 +140,8 @@ class World:
             self.add_source("n9", Scope("n9"))
         else:
             self.informer.remove_source("n9")
-            del self.servers["n9"]
+            left = self.servers.pop("n9").uid_prefix
+            self.written = {uid: at for uid, at in self.written.items() if not uid.startswith(left)}
 
     # What must hold
 

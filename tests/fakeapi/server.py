@@ -27,6 +27,7 @@ from kubewright.client import Client, ClientConfig, ConnectionLost, HttpClient, 
 from kubewright.client.transport import Headers
 from kubewright.model import Key, Object, decode, encode, info_of, key_of
 
+from .discovery import aggregated
 from .objects import Json, Kind, Objects, Refused
 from .selecting import shown_as
 
@@ -266,6 +267,9 @@ class FakeApi:
 
     def _respond(self, asked: Asked) -> Response:
         kind, namespace, name, at = self._find(asked.path)
+        if kind is None and asked.path in ("/api", "/apis"):
+            served = aggregated(asked.path, (each.info for each in self._kinds.values()))
+            return Response(200, _JSON, orjson.dumps(served))
         if kind is None:
             return Response(200, _JSON, b"{}") if asked.path == "/version" else _PAGE_NOT_FOUND
         try:
