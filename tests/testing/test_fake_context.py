@@ -21,10 +21,11 @@ from kubewright import (
     controller,
 )
 from kubewright.client import AlreadyExists, Conflict, Invalid, StrategicPatch
+from kubewright.controller import Cause
 from kubewright.model import LabelSelector
 from kubewright.model.owners import AlreadyOwned, controller_of, set_controller
 from kubewright.models.apps.v1 import Deployment, DeploymentSpec, DeploymentStatus
-from kubewright.models.core.v1 import ConfigMap, PodTemplateSpec
+from kubewright.models.core.v1 import ConfigMap, Pod, PodTemplateSpec, Secret
 from kubewright.testing import FakeContext, NoServer
 from kubewright.testing.fake import Patched, Recorded
 from webs import Web, config, web
@@ -236,8 +237,18 @@ def test_the_time_is_the_tests() -> None:
 
 
 def test_attempt_and_causes_are_the_tests() -> None:
-    ctx = FakeContext(attempt=3, causes=["updated"])
-    assert (ctx.attempt, ctx.causes, ctx.sync().attempt) == (3, ("updated",), 3)
+    ctx = FakeContext(attempt=3, causes=["updated", Cause("deleted", "ConfigMap", "default", "c")])
+    assert (ctx.attempt, ctx.sync().attempt) == (3, 3)
+    assert [str(cause) for cause in ctx.causes] == ["updated", "deleted ConfigMap c"]
+
+
+def test_what_was_applied_of_a_kind_is_told_with_its_type() -> None:
+    ctx = FakeContext()
+    asyncio.run(ctx.apply(ConfigMap(metadata=ObjectMeta(name="c"))))
+    asyncio.run(ctx.apply(Secret(metadata=ObjectMeta(name="s"))))
+    [secret] = ctx.applied_of(Secret)
+    assert secret.metadata.name == "s"
+    assert ctx.applied_of(Pod) == []
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from kubewright.client import Patch
 from kubewright.model import Object
 
 from .context import Context
+from .mutating import Outcome
 from .recorder import EventType
 
 __all__ = ["SyncContext", "ThreadContext", "run_in_thread"]
@@ -111,6 +112,9 @@ class SyncContext(ABC):
 
     def create(self, obj: T, *, owned: bool = True) -> T:
         return self._wait(self._ctx.create(obj, owned=owned))
+
+    def create_or_patch(self, obj: T, mutate: Callable[[T], object], *, owned: bool = True) -> tuple[T, Outcome]:
+        return self._wait(self._ctx.create_or_patch(obj, mutate, owned=owned))
 
     def delete(self, obj: Object) -> bool:
         return self._wait(self._ctx.delete(obj))

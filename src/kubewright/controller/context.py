@@ -24,7 +24,9 @@ from kubewright.model import Key, Object, decode, encode, info_of, key_of, origi
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
+from .cause import Cause
 from .looking import Looks
+from .mutating import Outcome, changed, mutated
 from .recorder import EventType, NoRecorder, Recorder
 
 __all__ = ["Context", "Reads"]
@@ -73,7 +75,8 @@ class Context:
         namespace: of the object, `""` for a cluster-scoped one.
         log: a logger bound to the object.
         attempt: 1 for the first try, one more for each failure since the last success.
-        causes: why this reconcile was asked for; bounded, and never empty for a change.
+        causes: why this reconcile was asked for; bounded, and never empty for a change. Each says what happened to
+            which object, and what it `changed`.
         deadline_at: when this reconcile is cancelled, in the loop's time; None for never.
     """
 
@@ -86,7 +89,7 @@ class Context:
         applied: AppliedMemory,
         log: logging.Logger | logging.LoggerAdapter[Any],
         attempt: int = 1,
-        causes: Sequence[object] = (),
+        causes: Sequence[Cause] = (),
         deadline_at: float | None = None,
         clock: Callable[[], datetime] | None = None,
         events: Recorder | None = None,
@@ -269,6 +272,39 @@ class Context:
         self._wrote = True
         self._reads.wrote(answer)
         return answer
+
+    async def create_or_patch(self, obj: T, mutate: Callable[[T], object], *, owned: bool = True) -> tuple[T, Outcome]:
+        """Create `obj`, or change the one of its name, as `mutate` does; the object, and what was done.
+
+        Where you can say all that you want of an object, `apply` is better: it also takes back what you say no more.
+
+        Args:
+            obj: what to begin with where there is none; of one that is there only the name counts.
+            mutate: changes the object that it is given, in place. It must do the same each time: see `ctx.apply`.
+            owned: as of `apply`.
+
+        Raises:
+            AlreadyOwned: it is the child of another object. ValueError: `mutate` renames it.
+            Conflict: it was changed meanwhile; raised on, the reconcile is tried again. Other ApiErrors.
+        """
+        obj = self._placed(obj)
+        kind, key, owner = type(obj), key_of(obj), self._obj if owned else None
+        present = await self._reads.find(kind, key)
+        if present is None:
+            new = mutated(obj, mutate, owner)
+            made = await self.create(new, owned=False)
+            _, status = changed(made, new)
+            if status is not None:
+                made = await self.patch(made, status, subresource="status")
+            return made, "created"
+        patch, status = changed(present, mutated(present, mutate, owner))
+        if patch is None and status is None:
+            return present, "unchanged"
+        if patch is not None:
+            present = await self.patch(present, patch)
+        if status is not None:
+            present = await self.patch(present, status, subresource="status")
+        return present, "patched"
 
     async def delete(self, obj: Object) -> bool:
         """Delete an object; False when it was gone already.

@@ -55,13 +55,11 @@ class Looks:
     """
 
     def __init__(
-        self, client: Client, kind: type[Object], suspect: Suspect, causes: Sequence[object], time: Callable[[], float]
+        self, client: Client, kind: type[Object], suspect: Suspect, causes: Sequence[Cause], time: Callable[[], float]
     ) -> None:
         self._client = client
         self._own = info_of(kind).kind
-        self._causes = {
-            Target(cause.kind, cause.name) for cause in causes if isinstance(cause, Cause) and cause.event in CHANGES
-        }
+        self._causes = {Target(cause.kind, cause.name) for cause in causes if cause.event in CHANGES}
         self._time = time
         self._seen: set[tuple[Target, Any]] = set()
         self.suspect = suspect

@@ -79,7 +79,7 @@ class Pass:
 
     __slots__ = ("attempt", "causes")
 
-    def __init__(self, attempt: int = 1, causes: Sequence[object] = ()) -> None:
+    def __init__(self, attempt: int = 1, causes: Sequence[Cause] = ()) -> None:
         self.attempt = attempt
         self.causes = causes
 
@@ -234,7 +234,7 @@ class Reconciler:
 
     def _note_write(self, key: Key, obj: Object, this: Pass, looks: Looks | None) -> None:
         """Whether this is one write more of a hot loop."""
-        if not any(isinstance(cause, Cause) and cause.event in CHANGES for cause in this.causes):
+        if not any(cause.event in CHANGES for cause in this.causes):
             return
         now = asyncio.get_running_loop().time()
         self.hot_loops.wrote(key, obj.metadata.generation, now)

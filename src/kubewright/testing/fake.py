@@ -29,7 +29,7 @@ from kubewright.client import AlreadyExists, Client, Conflict, HttpClient, Inval
 from kubewright.client import MergePatch as _MergePatch
 from kubewright.client.bodies import apply_body, create_body
 from kubewright.client.errors import Details
-from kubewright.controller import Context, SyncContext
+from kubewright.controller import Cause, Context, SyncContext
 from kubewright.controller.applying import AppliedMemory
 from kubewright.controller.recorder import EventType
 from kubewright.model import Key, Object, ResourceInfo, decode, info_of, key_of, resource
@@ -106,7 +106,7 @@ class FakeContext(Context):
         namespace: str = "default",
         time: datetime = _NEW_YEAR,
         attempt: int = 1,
-        causes: Sequence[object] = (),
+        causes: Sequence[Cause | str] = (),
     ) -> None:
         self.time = time
         self.applied: list[Object] = []
@@ -130,9 +130,13 @@ class FakeContext(Context):
             applied=AppliedMemory(),
             log=logging.getLogger("kubewright.testing"),
             attempt=attempt,
-            causes=causes,
+            causes=[each if isinstance(each, Cause) else Cause(each) for each in causes],
             clock=lambda: self.time,
         )
+
+    def applied_of(self, kind: type[T]) -> list[T]:
+        """Those of `applied` that are of a kind: `[child] = ctx.applied_of(Deployment)`."""
+        return [each for each in self.applied if isinstance(each, kind)]
 
     def sync(self) -> SyncContext:
         """For a `def` reconcile: `reconcile(web, ctx.sync())`. What it does is remembered here."""
