@@ -98,6 +98,10 @@ class GoType:
         found = [raw for raw in self._raw_fields if not raw[0]]
         return tuple((self._registry.get(raw[1]), raw[5]) for raw in found)
 
+    def other(self, name: str) -> GoType:
+        """Another type of the same data. Raises KeyError."""
+        return self._registry.get(name)
+
     def _build(self) -> dict[str, GoField]:
         made: dict[str, GoField] = {}
         for name, type_name, *facts in self._raw_fields:
