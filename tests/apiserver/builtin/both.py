@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Coroutine
 from typing import Any
 
-from differential import CATALOG, Object, Real, collection, comparable, kind_of
+from differential import Object, Real, collection, comparable, kind_of, normalized
 
-from kubewright.apiserver import ApiServer, Request, Stream
-from kubewright.apiserver.table import table_transform
+from kubewright.apiserver import Request, Stream
+from kubewright.apiserver.assembly import new_server
 
 Answers = tuple[tuple[int, Any], tuple[int, Any]]
 
@@ -29,9 +30,8 @@ class Both:
 
     def __init__(self, real: Real, namespace: str) -> None:
         self.real, self.namespace = real, namespace
-        self.ours = ApiServer(CATALOG, seed=1, transforms={"Table": table_transform})
-        for name in {"default", namespace}:
-            self._ours("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        self.ours = new_server(seed=1)
+        self._ours("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
 
     def ask(self, method: str, path: str, body: Any = None, media: str = "", accept: str = "") -> Answers:
         """Code and body of both, ours first."""
@@ -42,6 +42,7 @@ class Both:
     def make(self, obj: Object) -> Object:
         """An object on both, with its status if it has one. What the real server has of it."""
         path = collection(kind_of(obj), self.namespace)
+        obj = json.loads(json.dumps(obj).replace("$namespace", self.namespace))
         for code, body in self.ask("POST", path, obj):
             assert code == 201, body
         name = obj["metadata"]["name"]
@@ -74,3 +75,22 @@ def compared(answers: Answers) -> tuple[Any, Any]:
     """What has to be equal of two answers: codes of success, and what `comparable` leaves."""
     ours, theirs = answers
     return (ours[0], comparable(ours)), (theirs[0], comparable(theirs))
+
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+_AGE = re.compile(r"\d+s")
+
+
+def _cell(cell: Any) -> Any:
+    return _AGE.sub("<age>", normalized(cell)) if isinstance(cell, str) else cell
+
+
+def tables(answers: Answers) -> tuple[Any, Any]:
+    """The columns and rows of two Tables, without what the time of the day says."""
+
+    def of(answer: tuple[int, Any]) -> Any:
+        code, table = answer
+        assert code < 300, table
+        return table["columnDefinitions"], [list(map(_cell, row["cells"])) for row in table["rows"]]
+
+    return of(answers[0]), of(answers[1])

@@ -12,3 +12,7 @@ KNOWN_OF_PATCHES: dict[str, str] = {
     "merge: an object for a scalar": "the text shows the whole object, with the real server's managed fields",
     "merge: a scalar for an object": "the text shows the whole object, with the real server's managed fields",
 }
+
+KNOWN_OF_TABLES: dict[str, str] = {
+    "IPAddress 10.200.0.5": "the real server has a cell more than columns, the age, which kubectl does not show",
+}
