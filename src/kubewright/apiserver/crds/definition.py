@@ -13,7 +13,7 @@ from typing import Any, Final
 from kubewright.schema.cel.rule_checks import check_schema_rules
 from kubewright.schema.structural.crdcheck import check_crd
 from kubewright.schema.structural.fielderrors import FieldError, index, invalid
-from kubewright.schema.structural.gotext import quoted
+from kubewright.schema.structural.gotext import GoStruct, quoted
 from kubewright.schema.structural.strformats import FORMATS
 
 from ..catalog import ResourceType, Subresource
@@ -87,7 +87,8 @@ class DefinitionStrategy(GenericStrategy):
         return []
 
     def validate_create(self, obj: dict[str, Any], context: Context) -> list[FieldError]:
-        errors = list(check_crd(_without_status(obj), rules=check_schema_rules).errors)
+        found = check_crd(_without_status(obj), rules=check_schema_rules).errors
+        errors = [_as_printed(each, obj["spec"].get("versions")) for each in found]
         stored = obj["status"]["storedVersions"] or []
         for each in obj["spec"].get("versions") or ():
             if each.get("storage") and each.get("name", "") not in stored and stored:
@@ -109,6 +110,7 @@ class DefinitionStrategy(GenericStrategy):
     def validate_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> list[FieldError]:
         rules = None if new["spec"].get("versions") == old["spec"].get("versions") else check_schema_rules
         found = check_crd(_without_status(new), rules=rules).errors
+        found = tuple(_as_printed(each, new["spec"].get("versions")) for each in found)
         errors = [each for each in found if each.field.startswith("spec.") and each.field != _PRESERVE]
         errors += _fixed(new["spec"], old["spec"], is_established=is_true(old, "Established"))
         status = new.get("status") or {}
@@ -204,6 +206,31 @@ def _stored_errors(stored: list[str], versions: list[Mapping[str, Any]]) -> list
             )
             errors.append(invalid(index(path, place), name, said))
     return errors
+
+
+_PRINTED: Final = {"name": "", "served": False, "storage": False, "deprecated": False, "deprecationWarning": None}
+_SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectableFields")
+
+
+def _as_printed(error: FieldError, versions: Any) -> FieldError:
+    """An error whose text has all versions in it, with them as the server prints them: as its own structs, in which
+    what all versions say alike is elsewhere. Where they differ the text would have whole schemas in it: it stays."""
+    if error.field != "spec.versions" or not isinstance(versions, list):
+        return error
+    if not versions:
+        return FieldError(error.reason, error.field, [], error.detail)
+    if any(each.get(name) != versions[0].get(name) for each in versions for name in _SHARED):
+        return error
+    value = [
+        GoStruct(
+            {
+                **{name[0].upper() + name[1:]: each.get(name, empty) for name, empty in _PRINTED.items()},
+                **{name[0].upper() + name[1:]: None for name in _SHARED},
+            }
+        )
+        for each in versions
+    ]
+    return FieldError(error.reason, error.field, value, error.detail)
 
 
 # -- warnings ---------------------------------------------------------------------------------------------------------

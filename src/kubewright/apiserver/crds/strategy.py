@@ -89,7 +89,14 @@ class CustomStrategy(GenericStrategy):
         before = self.version.type_errors(new)
         if before:
             return before
-        return self.version.errors(new, old, changed_meta_errors(new["metadata"], old["metadata"]))
+        errors = self.version.errors(new, old, changed_meta_errors(new["metadata"], old["metadata"]))
+        self._warn(new, old, errors, context)
+        return errors
+
+    def _warn(self, new: dict[str, Any], old: dict[str, Any], errors: list[FieldError], context: Context) -> None:
+        """Say what is tolerated only because it was there before."""
+        for each in self.version.ratcheted(new, old, errors):
+            context.warn(str(each))
 
     def warnings(self, obj: dict[str, Any], old: dict[str, Any] | None, context: Context) -> list[str]:
         known = set() if old is None else set(old["metadata"].get("finalizers") or ())
@@ -122,7 +129,9 @@ class CustomStatusStrategy(CustomStrategy):
         before = self.version.type_errors(new)
         if before:
             return before
-        return self.version.status_errors(new, old, changed_meta_errors(new["metadata"], old["metadata"]))
+        errors = self.version.status_errors(new, old, changed_meta_errors(new["metadata"], old["metadata"]))
+        self._warn(new, old, errors, context)
+        return errors
 
     def warnings(self, obj: dict[str, Any], old: dict[str, Any] | None, context: Context) -> list[str]:
         return []

@@ -47,7 +47,18 @@ class CustomVersion:
     @cached_property
     def schema(self) -> Structural:
         """Of the whole object, with its rules."""
-        return Structural(self.raw_schema, rules=Rules)
+        return Structural(self.raw_schema, rules=lambda schema: self._rules)
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules(self.raw_schema)
+
+    def ratcheted(self, obj: dict[str, Any], old: dict[str, Any], errors: list[FieldError]) -> list[FieldError]:
+        """What rules say of a change besides its `errors`: what was wrong before, in a place that has not changed."""
+        if not self.schema.has_rules or any(each.is_blocking for each in errors):
+            return []
+        told = set(map(str, errors))
+        return [each for each in self._rules.evaluate(obj, old) if str(each) not in told]
 
     @cached_property
     def _status(self) -> Structural | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kubewright.schema.structural.gotext import quoted
+from kubewright.schema.structural.values import copied
 
 from ..bodies import JSON_TYPES, BadJson, Body, read_body
 from ..errors import bad_request, request_too_large
@@ -95,22 +96,25 @@ def _decoded(call: Call, kind: str, api_version: str, *, strict: bool) -> Body:
 
 def _check_kind(call: Call, obj: dict[str, Any]) -> None:
     """Raises StatusError: the body is of another built-in kind, or of none."""
-    wanted, kind, api_version = call.kind, obj["kind"], obj["apiVersion"]
-    if (kind == wanted.kind and api_version == wanted.api_version) or wanted.is_custom:
-        return
-    why = other_kind(call, kind, api_version)
-    if why:
-        raise bad_request(cannot_be_handled(kind, api_version, wanted.kind, why))
-
-
-def other_kind(call: Call, kind: str, api_version: str) -> str:
-    """Why an object that says another kind or version than that of the call is none; empty if it is one."""
     wanted = call.kind
+    if wanted.is_custom or (obj["kind"], obj["apiVersion"]) == (wanted.kind, wanted.api_version):
+        return
+    if why := other_kind(call, obj):
+        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], wanted.kind, why))
+
+
+def other_kind(call: Call, obj: dict[str, Any]) -> str:
+    """Why an object that says another kind or version than that of the call is none; empty if it is one."""
+    wanted, kind, api_version = call.kind, obj["kind"], obj["apiVersion"]
     found = call.backend.catalog.of_kind(api_version, kind)
     if found is None or found.is_custom:
         return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
     if found.kind == wanted.kind and found.group == wanted.group:
         return ""
+    try:
+        found.strategy.decode(copied(obj))
+    except Malformed as error:
+        return str(error)
     version = api_version.rpartition("/")[2]
     return f"converting ({version}.{kind}) to ({_package(wanted.group)}.{wanted.kind}): unknown conversion"
 

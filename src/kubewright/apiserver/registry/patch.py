@@ -139,7 +139,7 @@ def _read(
     if of is None and not served.is_custom and says != (served.kind, served.api_version):
         new["kind"] = new.get("kind") or served.kind
         new["apiVersion"] = new.get("apiVersion") or served.api_version
-        if why := other_kind(call, new["kind"], new["apiVersion"]):
+        if why := other_kind(call, new):
             raise refused(why)
     try:
         text = as_json(new) if shown is None and validation == "Strict" else ""

@@ -61,8 +61,11 @@ async def update(call: Call) -> Response:
     if call.strategy.allows_create_on_update and call.backend.store.get(call.resource, call.key(name)) is None:
         if uid is not None:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-            shown = f"StorageError: invalid object, Code: 4, Key: {call.shown_key(name)}, ResourceVersion: 0, "
+            # What is not in the store has its key without the store's prefix.
+            key = call.shown_key(name).removeprefix(call.backend.storage_prefix)
+            shown = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
             raise conflict(call.kind, name, f"{shown}AdditionalErrorMsg: {why}")
+        _version_of(meta)
         meta.pop("resourceVersion", None)
         created = await create_object(call, obj, options)
         return call.answer(201, call.representation.one(call.kind, created))
@@ -118,13 +121,18 @@ async def _checked(
     return new
 
 
-def _check_version(call: Call, name: str, meta: dict[str, Any], served: Entry) -> None:
+def _version_of(meta: dict[str, Any]) -> int:
+    """The version that the object says, 0 for none. Raises StatusError if it is no number."""
     said = meta.get("resourceVersion", "")
-    if said and said != "0":
-        try:
-            wanted = revision(said)
-        except ValueError as error:
-            raise StatusError(500, "", str(error).partition(f"{quoted(said)}: ")[2]) from None
+    try:
+        return revision(said) if said else 0
+    except ValueError as error:
+        raise StatusError(500, "", str(error).partition(f"{quoted(said)}: ")[2]) from None
+
+
+def _check_version(call: Call, name: str, meta: dict[str, Any], served: Entry) -> None:
+    wanted = _version_of(meta)
+    if wanted:
         if wanted != served.revision:
             raise conflict(call.kind, name, MODIFIED)
     elif not call.strategy.allows_unconditional_update:
