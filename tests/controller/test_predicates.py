@@ -82,7 +82,7 @@ UPDATES["deletion"] = DELETION
         (where(lambda web: web.spec.replicas == 2), {"spec"}),
         (on(updated=lambda old, new: new.status.ready > old.status.ready), {"status"}),
     ],
-    ids=repr,
+    ids=lambda value: repr(value) if isinstance(value, Predicate) else "",
 )
 def test_which_updates_pass(predicate: Predicate, wanted: set[str]) -> None:
     assert {name for name, delta in UPDATES.items() if passes(predicate, delta)} == wanted
