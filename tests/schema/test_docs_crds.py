@@ -28,15 +28,16 @@ MARKERS = re.split(
     r"\s+",
     (
         "groupName versionName kubebuilder:skip kubebuilder:object:generate kubebuilder:object:root"
-        " kubebuilder:ac:generate kubebuilder:ac:output:package kubebuilder:resource kubebuilder:subresource:status"
-        " kubebuilder:subresource:scale kubebuilder:printcolumn kubebuilder:selectablefield kubebuilder:storageversion"
-        " kubebuilder:unservedversion kubebuilder:skipversion kubebuilder:deprecatedversion kubebuilder:metadata"
-        " kubebuilder:externalDocs Maximum Minimum ExclusiveMaximum ExclusiveMinimum MultipleOf MinProperties"
-        " MaxProperties MinLength MaxLength Pattern MinItems MaxItems UniqueItems Enum Format Type"
-        " XPreserveUnknownFields XEmbeddedResource XIntOrString XValidation AtMostOneOf ExactlyOneOf AtLeastOneOf k8s:enum Required Optional"
-        " required optional k8s:required k8s:optional nullable kubebuilder:default default kubebuilder:example"
-        " EmbeddedResource Schemaless k8s:immutable kubebuilder:pruning:PreserveUnknownFields kubebuilder:title"
-        " listType listMapKey mapType structType k8s:listType k8s:listMapKey"
+        " kubebuilder:ac:generate kubebuilder:ac:output:package kubebuilder:resource"
+        " kubebuilder:subresource:status kubebuilder:subresource:scale kubebuilder:printcolumn"
+        " kubebuilder:selectablefield kubebuilder:storageversion kubebuilder:unservedversion"
+        " kubebuilder:skipversion kubebuilder:deprecatedversion kubebuilder:metadata kubebuilder:externalDocs"
+        " Maximum Minimum ExclusiveMaximum ExclusiveMinimum MultipleOf MinProperties MaxProperties MinLength"
+        " MaxLength Pattern MinItems MaxItems UniqueItems Enum Format Type XPreserveUnknownFields"
+        " XEmbeddedResource XIntOrString XValidation AtMostOneOf ExactlyOneOf AtLeastOneOf k8s:enum Required"
+        " Optional required optional k8s:required k8s:optional nullable kubebuilder:default default"
+        " kubebuilder:example EmbeddedResource Schemaless k8s:immutable kubebuilder:pruning:PreserveUnknownFields"
+        " kubebuilder:title listType listMapKey mapType structType k8s:listType k8s:listMapKey"
     ),
 )
 """Of controller-tools 0.21, those that CRDs are made from."""
