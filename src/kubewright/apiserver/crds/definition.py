@@ -6,11 +6,10 @@ What is asked of a definition is `schema.structural.check_crd`; a change is aske
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from kubewright.schema.cel.rule_checks import check_schema_rules
 from kubewright.schema.structural.crdcheck import check_crd
 from kubewright.schema.structural.fielderrors import FieldError, index, invalid
 from kubewright.schema.structural.gotext import GoStruct, quoted
@@ -87,7 +86,7 @@ class DefinitionStrategy(GenericStrategy):
         return []
 
     def validate_create(self, obj: dict[str, Any], context: Context) -> list[FieldError]:
-        found = check_crd(_without_status(obj), rules=check_schema_rules).errors
+        found = check_crd(_without_status(obj), rules=_check_rules).errors
         errors = [_as_printed(each, obj["spec"].get("versions")) for each in found]
         stored = obj["status"]["storedVersions"] or []
         for each in obj["spec"].get("versions") or ():
@@ -108,7 +107,7 @@ class DefinitionStrategy(GenericStrategy):
         return changed_meta_errors(new, old)
 
     def validate_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> list[FieldError]:
-        rules = None if new["spec"].get("versions") == old["spec"].get("versions") else check_schema_rules
+        rules = None if new["spec"].get("versions") == old["spec"].get("versions") else _check_rules
         found = check_crd(_without_status(new), rules=rules).errors
         found = tuple(_as_printed(each, new["spec"].get("versions")) for each in found)
         errors = [each for each in found if each.field.startswith("spec.") and each.field != _PRESERVE]
@@ -165,6 +164,13 @@ class _StatusStrategy(GenericStrategy):
 
     def prepare_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> None:
         new["spec"] = old["spec"]
+
+
+def _check_rules(schema: Mapping[str, Any], path: str) -> Sequence[FieldError]:
+    # Imported by the first definition that has a schema: see `version`.
+    from kubewright.schema.cel.rule_checks import check_schema_rules
+
+    return check_schema_rules(schema, path)
 
 
 def _storage_version(crd: Mapping[str, Any]) -> str | None:

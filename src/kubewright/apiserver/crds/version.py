@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kubewright.schema.cel.rules import Rules
 from kubewright.schema.structural.correlation import Correlated
 from kubewright.schema.structural.fielderrors import FieldError, invalid
 from kubewright.schema.structural.listtypes import list_errors
@@ -19,6 +18,9 @@ from kubewright.schema.structural.objectmeta import coerce_embedded
 from kubewright.schema.structural.pruning import drop_nulls, fill_defaults, prune
 from kubewright.schema.structural.scale import scale_errors
 from kubewright.schema.structural.schema import Structural
+
+if TYPE_CHECKING:
+    from kubewright.schema.cel.rules import Rules
 
 __all__ = ["CustomVersion"]
 
@@ -51,6 +53,9 @@ class CustomVersion:
 
     @cached_property
     def _rules(self) -> Rules:
+        # CEL is a large part of what there is to import, and a server without rules starts faster without it.
+        from kubewright.schema.cel.rules import Rules
+
         return Rules(self.raw_schema)
 
     def ratcheted(self, obj: dict[str, Any], old: dict[str, Any], errors: list[FieldError]) -> list[FieldError]:
