@@ -143,9 +143,9 @@ PAIRS: dict[str, Pair] = {
     "an object becomes a map": Pair(fields(a=string()), mapping(string()), (), False),
     "it becomes a whole resource": Pair({"type": "object", **ANY}, {"type": "object", **ANY, "x-kubernetes-embedded-resource": True}, ("embedded-resource-added",), True, {}),
     # rules and combinations
-    "a rule is added": Pair(fields(a=integer()), {**fields(a=integer()), **rule("self.a > 1")}, ("rule-added",), True),
+    "a rule is added": Pair(fields(a=integer()), {**fields(a=integer()), **rule("self.a > 1")}, ("rule-added",), True, {"a": 1}),
     "a rule is removed": Pair({**fields(a=integer()), **rule("self.a > 1")}, fields(a=integer()), ("rule-removed",), False),
-    "a rule is another": Pair({**fields(a=integer()), **rule("self.a > 1")}, {**fields(a=integer()), **rule("self.a > 2")}, ("rule-added", "rule-removed"), True),
+    "a rule is another": Pair({**fields(a=integer()), **rule("self.a > 1")}, {**fields(a=integer()), **rule("self.a > 2")}, ("rule-added", "rule-removed"), True, {"a": 2}),
     "a rule is written in other lines": Pair({**fields(a=integer()), **rule("self.a  >  1")}, {**fields(a=integer()), **rule("self.a > 1", message="m")}, (), False),
     "a combination is added": Pair(string(), string(anyOf=[{"pattern": "a"}, {"pattern": "b"}]), ("anyOf-added",), True, "c"),
     "a combination is another": Pair(string(oneOf=[{"pattern": "a"}]), string(oneOf=[{"pattern": "b"}]), ("oneOf-changed",), True, "a"),

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from broken_crds import GROUP, Change, good, names, spec, version
 from diff_pairs import ABSENT, PAIRS, Pair
+from generator import Generator
 
 from kubewright.schema import to_yaml
+from kubewright.schema.cel.rules import Rules
 from kubewright.schema.compat import DiffError, DiffReport, diff, diff_crds, diff_files
-from kubewright.schema.structural import Kind, Outcome
+from kubewright.schema.structural import Kind, Outcome, Structural
 from kubewright.schema.structural.crdcheck import check_crd
 
 NAME = f"widgets.{GROUP}"
@@ -67,7 +69,32 @@ def test_an_object_shows_the_break(name: str) -> None:
 
 
 def _fares(pair: Pair, schema: Any) -> Outcome:
-    return Kind(crd_with(schema)).version("v1").create(object_with(pair.witness))
+    return Kind(crd_with(schema), rules=Rules).version("v1").create(object_with(pair.witness))
+
+
+@pytest.mark.parametrize("name", [name for name, pair in PAIRS.items() if not pair.breaks and pair.old is not None])
+def test_no_object_shows_a_break_where_there_is_none(name: str) -> None:
+    pair, make = PAIRS[name], Generator(7)
+    old, new = (Kind(crd_with(schema), rules=Rules).version("v1") for schema in (pair.old, pair.new))
+    for _ in range(200):
+        value = make.value(pair.old)
+        obj = object_with(value)
+        before, after = old.create(obj), new.create(obj)
+        # An unknown field may get another meaning, and a server looks past the type where there is a format.
+        if before.is_valid and not before.unknown and is_of_its_type(value, pair.old):
+            assert after.is_valid, after.message
+            assert added(before.object or {}, after.object or {}), obj
+
+
+def is_of_its_type(value: Any, schema: Any) -> bool:
+    return "type" not in schema or Structural({"type": schema["type"]}).is_valid(value)
+
+
+def added(before: Any, after: Any) -> bool:
+    """Whether `after` is `before`, but for fields that it has besides."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return all(name in after and added(value, after[name]) for name, value in before.items())
+    return bool(before == after)
 
 
 def without_version(name: str) -> Change:
