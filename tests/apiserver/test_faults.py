@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 import pytest
-from tests import virtual
 
+import virtual
 from kubewright.apiserver import ApiServer, Request, Response, Stream, new_server
 from kubewright.apiserver.faults import Fault, Faults
 from kubewright.apiserver.inprocess import InProcessTransport

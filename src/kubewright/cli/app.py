@@ -73,6 +73,14 @@ def run(context: typer.Context) -> None:
     run_operator(context.args)
 
 
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True}, add_help_option=False)
+def apiserver(context: typer.Context) -> None:
+    """An in-memory Kubernetes API server for tests and first steps."""
+    from .apiserver import serve
+
+    serve(context.args)
+
+
 @manifests.command("crd")
 def manifests_crd(
     target: Target,

@@ -16,6 +16,7 @@ __all__ = ["one_line_errors"]
 
 
 def _expected() -> tuple[type[BaseException], ...]:
+    from kubewright.apiserver.journal import JournalError
     from kubewright.client import ApiError, ConfigError, CrdConflict, CrdNotReady, InvalidRequest, TransportError
     from kubewright.controller import Terminal
     from kubewright.generate import GenerateError
@@ -38,6 +39,7 @@ def _expected() -> tuple[type[BaseException], ...]:
         DiffError,
         GenerateError,
         InvalidRequest,
+        JournalError,
         LoadError,
         OSError,
         SchemaError,

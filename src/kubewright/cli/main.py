@@ -16,6 +16,10 @@ def main() -> None:
             from .run import run
 
             run(sys.argv[2:])
+        elif sys.argv[1:2] == ["apiserver"]:
+            from .apiserver import serve
+
+            serve(sys.argv[2:])
         else:
             from .app import app
 

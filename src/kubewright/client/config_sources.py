@@ -19,10 +19,14 @@ from typing import Any
 from .config import ClientConfig, ConfigError
 from .kubeconfig import KubeConfigError, merged, parse
 
-__all__ = ["SERVICE_ACCOUNT_FOLDER", "from_kubeconfig", "in_cluster", "load"]
+__all__ = ["SERVICE_ACCOUNT_FOLDER", "NoCluster", "from_kubeconfig", "in_cluster", "load"]
 
 SERVICE_ACCOUNT_FOLDER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _POD = "the pod's service account"
+
+
+class NoCluster(KubeConfigError):
+    """Nothing says which cluster to use: no argument, no environment, no pod, no file. Nothing is wrong either."""
 
 
 def load(
@@ -55,7 +59,7 @@ def load(
     path = (Path(home) if home else Path.home()) / ".kube" / "config"
     if path.exists():
         return from_kubeconfig(path, context)
-    raise KubeConfigError(
+    raise NoCluster(
         "no cluster is configured",
         "",
         "",

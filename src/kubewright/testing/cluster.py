@@ -37,7 +37,7 @@ from kubewright.testing.controlplane import ControlPlane
 from kubewright.testing.credentials import write_private
 from kubewright.testing.errors import ClusterError, RequestFailed
 from kubewright.testing.identity import Process
-from kubewright.testing.kubeconfig import context_names
+from kubewright.testing.kubeconfig import context_names, refuse_foreign
 from kubewright.testing.locks import FileLock
 from kubewright.testing.nodes import add_nodes, ready_nodes
 from kubewright.testing.paths import cache_dir
@@ -144,7 +144,7 @@ def up(
     env = os.environ if env is None else env
     if kubeconfig is not None:
         kubeconfig = kubeconfig.expanduser().absolute()
-        _refuse_foreign(kubeconfig, _context(name))
+        refuse_foreign(kubeconfig, _context(name))
     with _lock(name, env):
         folder = _folder(name, env)
         state = _State.read(folder)
@@ -305,18 +305,6 @@ def _replace_kubeconfig(state: _State, kubeconfig: Path) -> _State:
 
 def _is_ours(kubeconfig: Path, state: _State) -> bool:
     return context_names(_read(kubeconfig)) == [state.access.name]
-
-
-def _refuse_foreign(kubeconfig: Path, context: str) -> None:
-    if not kubeconfig.exists():
-        return
-    names = context_names(_read(kubeconfig))
-    if names != [context]:
-        holds = "is not a kubeconfig" if names is None else f"holds the contexts {', '.join(names) or '(none)'}"
-        raise ClusterError(
-            f"{kubeconfig} {holds} and is not overwritten; name another file, "
-            f"or use `export KUBECONFIG={kubeconfig}:<the new file>` to have both"
-        )
 
 
 def _read(path: Path) -> str:

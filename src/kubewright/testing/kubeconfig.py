@@ -1,38 +1,58 @@
 """A kubeconfig for one user of one control plane, as text.
 
 Owns the shape of the file (https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/) as far as this room writes
-it: one cluster, one user with a client certificate, one context, all data inside. It refuses to write files: where a
-kubeconfig goes, and whose it may replace, is the caller's decision.
+it: one cluster, one user with a client certificate or a token, one context, all data inside. It refuses to write files:
+where a kubeconfig goes is the caller's decision; whether it may go there, `refuse_foreign` says.
 """
 
 from __future__ import annotations
 
 import base64
+from pathlib import Path
 
 from kubewright.testing.certs import KeyPair
+from kubewright.testing.errors import ClusterError
 
 
-def render(*, name: str, url: str, ca: bytes, user: str, credentials: KeyPair) -> str:
-    """Return the YAML text; cluster and context are called `name`, `ca` is the PEM of the serving authority."""
+def render(*, name: str, url: str, ca: bytes, user: str, credentials: KeyPair | str) -> str:
+    """Return the YAML text; cluster and context are called `name`, `ca` is the PEM of the serving authority.
+
+    `credentials` are a client certificate, or a bearer token.
+    """
     import yaml
 
+    if isinstance(credentials, str):
+        secret = {"token": credentials}
+    else:
+        secret = {
+            "client-certificate-data": _base64(credentials.certificate),
+            "client-key-data": _base64(credentials.key),
+        }
     document = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": name, "cluster": {"server": url, "certificate-authority-data": _base64(ca)}}],
-        "users": [
-            {
-                "name": user,
-                "user": {
-                    "client-certificate-data": _base64(credentials.certificate),
-                    "client-key-data": _base64(credentials.key),
-                },
-            }
-        ],
+        "users": [{"name": user, "user": secret}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
         "current-context": name,
     }
     return yaml.safe_dump(document, sort_keys=False)
+
+
+def refuse_foreign(kubeconfig: Path, context: str) -> None:
+    """Raises ClusterError: the file is there and holds something else than this one context."""
+    if not kubeconfig.exists():
+        return
+    try:
+        names = context_names(kubeconfig.read_text())
+    except (OSError, UnicodeDecodeError):
+        names = None
+    if names != [context]:
+        holds = "is not a kubeconfig" if names is None else f"holds the contexts {', '.join(names) or '(none)'}"
+        raise ClusterError(
+            f"{kubeconfig} {holds} and is not overwritten; name another file, "
+            f"or use `export KUBECONFIG={kubeconfig}:<the new file>` to have both"
+        )
 
 
 def context_names(text: str) -> list[str] | None:

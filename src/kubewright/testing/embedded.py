@@ -1,0 +1,268 @@
+"""The embedded API server as a server of its own: HTTPS, credentials, a kubeconfig, a folder for its data, nodes.
+
+Owns what turns `kubewright.apiserver` into something that kubectl can be pointed at. It refuses to know what is served
+and how. Its certificates live for a year and are kept with the data, or in the user's cache folder: making them takes
+longer than all else at a start.
+
+    DIR/journal    every commit (see `kubewright.apiserver.journal`)
+    DIR/token      the administrator's
+    DIR/pki/       ca.crt, serving.crt, serving.key; the authority's key is thrown away
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from kubewright.apiserver import ADMIN, ApiServer, Request, Store, new_server
+from kubewright.apiserver.access import admins_only
+from kubewright.apiserver.authentication import Authentication
+from kubewright.apiserver.front import HttpFront
+from kubewright.apiserver.journal import Journal, open_store
+from kubewright.client import ClientConfig
+from kubewright.httpd import Address
+from kubewright.testing.access import ADMIN as ADMIN_NAME
+from kubewright.testing.credentials import write_private
+from kubewright.testing.kubeconfig import refuse_foreign, render
+from kubewright.testing.paths import cache_dir
+
+__all__ = ["EmbeddedServer", "EmbeddedThread"]
+
+_RENEW_SECONDS: Final = 300 * 86400.0
+"""Certificates are made for 365 days."""
+_START_SECONDS: Final = 30.0
+_NODE_CAPACITY: Final = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+
+
+class EmbeddedServer:
+    """An embedded API server that listens.
+
+    port        0 for any that is free
+    data_dir    keep everything here; a new start goes on from it (default: nothing is kept)
+    sync        each write waits for the disk, so that a power failure takes nothing either
+    nodes       make sure that there are so many Nodes, node-0 and on; nobody runs Pods on them
+    name        of cluster and context in the kubeconfig
+    server      serve this one (default: a new one)
+
+    Expected flow: `async with EmbeddedServer(...) as served:`, or `start` and `close`.
+    Guarantees: G1 after `start` every request is answered. G2 what was answered is in the data folder, after SIGKILL
+    too. G3 after `close` no socket, no task and no lock is left.
+    Cancellation: a cancelled `start` leaves nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        data_dir: Path | None = None,
+        sync: bool = False,
+        nodes: int = 0,
+        name: str = "kubewright-embedded",
+        server: ApiServer | None = None,
+    ) -> None:
+        self._port, self._data_dir, self._sync, self._nodes, self._name = port, data_dir, sync, nodes, name
+        self._server = server
+        self._journal: Journal | None = None
+        self._front: HttpFront | None = None
+        self._token = ""
+        self._ca = b""
+
+    @property
+    def server(self) -> ApiServer:
+        """The server inside. After `start`."""
+        assert self._server is not None
+        return self._server
+
+    @property
+    def url(self) -> str:
+        """Where it listens. After `start`."""
+        assert self._front is not None
+        return f"https://127.0.0.1:{self._front.port}"
+
+    @property
+    def config(self) -> ClientConfig:
+        """How the administrator reaches it. After `start`."""
+        return ClientConfig(server=self.url, ca_data=self._ca, token=self._token, source="the embedded API server")
+
+    def kubeconfig(self) -> str:
+        """The administrator's kubeconfig, as text. After `start`."""
+        return render(name=self._name, url=self.url, ca=self._ca, user=ADMIN_NAME, credentials=self._token)
+
+    def write_kubeconfig(self, path: Path) -> None:
+        """Write it to a file. Raises ClusterError: the file holds another's."""
+        refuse_foreign(path, self._name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_private(path, self.kubeconfig().encode())
+
+    async def start(self) -> None:
+        """Listen. Raises JournalError, httpd.BindError."""
+        try:
+            store = self._opened()
+            if self._server is None:
+                self._server = new_server(store=store)
+            self._token = self._kept_token()
+            pki = (self._data_dir or cache_dir() / "embedded") / "pki"
+            tls = _tls(pki)
+            self._ca = (pki / "ca.crt").read_bytes()
+            await self._add_nodes(self._server)
+            self._server.use(admins_only)
+            known = Authentication({self._token: ADMIN})
+            front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
+            await front.start()
+            self._front = front
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Stop. May be called again."""
+        if self._server is not None:
+            self._server.close()
+        if self._front is not None:
+            await self._front.close()
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _opened(self) -> Store | None:
+        if self._data_dir is None:
+            return None
+        store, self._journal = open_store(self._data_dir, sync=self._sync)
+        return store
+
+    def _kept_token(self) -> str:
+        if self._data_dir is None:
+            return secrets.token_urlsafe(32)
+        path = self._data_dir / "token"
+        if not path.exists():
+            write_private(path, secrets.token_urlsafe(32).encode())
+        return path.read_text().strip()
+
+    async def _add_nodes(self, server: ApiServer) -> None:
+        for number in range(self._nodes):
+            name = f"node-{number}"
+            made = await server.handle(Request.of("POST", "/api/v1/nodes", body=_node(name)))
+            if made.status == 201:
+                status = {**_node(name), "status": _node_status(name, server.backend.timestamp())}
+                await server.handle(Request.of("PUT", f"/api/v1/nodes/{name}/status", body=status))
+
+
+class EmbeddedThread:
+    """An embedded server on a thread of its own, for programs whose event loop is somebody else's.
+
+    Expected flow: `with EmbeddedThread() as served:`; `served.server` is not to be touched from other threads.
+    """
+
+    def __init__(self, make: Callable[[], EmbeddedServer] = EmbeddedServer) -> None:
+        self.served = make()
+        self._ready = threading.Event()
+        self._error: BaseException | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="embedded API server", daemon=True)
+
+    def __enter__(self) -> EmbeddedServer:
+        """Start it and wait until it listens. Raises what `EmbeddedServer.start` raises."""
+        self._thread.start()
+        if not self._ready.wait(_START_SECONDS):
+            raise TimeoutError(f"the embedded API server was not ready within {_START_SECONDS:g} s")
+        if self._error is not None:
+            raise self._error
+        return self.served
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._loop is not None and self._stop is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(_START_SECONDS)
+
+    def _run(self) -> None:
+        asyncio.run(self._main())
+
+    async def _main(self) -> None:
+        self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        try:
+            await self.served.start()
+        except BaseException as error:
+            self._error = error
+            return
+        finally:
+            self._ready.set()
+        await self._stop.wait()
+        await self.served.close()
+
+
+def _tls(folder: Path) -> ssl.SSLContext:
+    """The serving certificate in a folder, made anew where there is none, or one that is old."""
+    certificate, key = folder / "serving.crt", folder / "serving.key"
+    try:
+        is_fresh = key.exists() and time.time() - certificate.stat().st_mtime < _RENEW_SECONDS
+    except OSError:
+        is_fresh = False
+    if not is_fresh:
+        _make_certificates(folder)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    try:
+        context.load_cert_chain(certificate, key)
+    except ssl.SSLError:
+        # Two starts at the same moment may have mixed their files.
+        _make_certificates(folder)
+        context.load_cert_chain(certificate, key)
+    return context
+
+
+def _make_certificates(folder: Path) -> None:
+    from kubewright.testing.certs import Authority
+
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    authority = Authority.create("kubewright embedded API server")
+    pair = authority.serving("kubewright", ("localhost", "kubernetes", "kubernetes.default.svc"), ("127.0.0.1", "::1"))
+    write_private(folder / "ca.crt", authority.pair.certificate)
+    write_private(folder / "serving.key", pair.key)
+    write_private(folder / "serving.crt", pair.certificate)
+
+
+def _node(name: str) -> dict[str, Any]:
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+
+
+def _node_status(name: str, now: str) -> dict[str, Any]:
+    ready = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "Embedded",
+        "message": "a node that runs nothing",
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+    }
+    return {
+        "capacity": _NODE_CAPACITY,
+        "allocatable": _NODE_CAPACITY,
+        "conditions": [ready],
+        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}],
+        "nodeInfo": {"kubeletVersion": "v1.37.0+kubewright", "operatingSystem": "linux", "architecture": "amd64"}
+        | dict.fromkeys(("bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion"), "")
+        | dict.fromkeys(("machineID", "osImage", "systemUUID"), ""),
+    }
