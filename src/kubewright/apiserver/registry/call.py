@@ -57,10 +57,10 @@ class Call:
         """Where an object of the request's namespace is in the store."""
         return f"{self.route.namespace}/{name}" if self.kind.namespaced else name
 
-    def shown_key(self, name: str) -> str:
-        """Where the real server has it, for messages that show it."""
+    def shown_key(self, name: str, *, is_dry_run: bool = False) -> str:
+        """Where the real server has it, for messages that show it; a dry run does not know the prefix of the store."""
         storage = self.kind.storage
-        parts = [self.backend.storage_prefix, storage.plural]
+        parts = ["" if is_dry_run else self.backend.storage_prefix, storage.plural]
         if self.kind.is_custom or storage.group in _GROUPED:
             parts.insert(1, storage.group)
         return "/".join([*parts, self.key(name)])

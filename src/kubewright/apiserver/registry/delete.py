@@ -171,7 +171,10 @@ async def _delete(
             # Watchers see it go in two steps, as from a kind that has grace: first marked, then removed.
             await commit_change(call, stored.key, new, stored)
             stored = call.backend.store.get(call.resource, stored.key) or stored
-        last = stored if options.is_dry_run else _removed(call, stored)
+        if options.is_dry_run:
+            last = Entry(stored.key, new, stored.revision) if is_graceful else stored
+        else:
+            last = _removed(call, stored)
         return _result(call, last if call.kind.converter is None else await as_served(call.kind, last)), True
     if new == served.object:
         return served, False

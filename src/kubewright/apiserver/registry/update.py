@@ -61,13 +61,17 @@ async def update(call: Call) -> Response:
     if call.strategy.allows_create_on_update and call.backend.store.get(call.resource, call.key(name)) is None:
         if uid is not None:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-            # What is not in the store has its key without the store's prefix.
-            key = call.shown_key(name).removeprefix(call.backend.storage_prefix)
-            shown = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+            shown = (
+                f"StorageError: invalid object, Code: 4, Key: {call.shown_key(name, is_dry_run=options.is_dry_run)}, "
+            )
+            shown += "ResourceVersion: 0, "
             raise conflict(call.kind, name, f"{shown}AdditionalErrorMsg: {why}")
         _version_of(meta)
-        meta.pop("resourceVersion", None)
+        said = meta.pop("resourceVersion", None)
         created = await create_object(call, obj, options)
+        if options.is_dry_run and said:
+            # What was not stored was not stripped either.
+            created.object["metadata"]["resourceVersion"] = said
         return call.answer(201, call.representation.one(call.kind, created))
     entry = await change(call, name, make, options, uid=uid)
     return call.answer(200, call.representation.one(call.kind, entry))
@@ -95,7 +99,8 @@ async def change(
         return new
 
     try:
-        return await guaranteed(call, name, step, is_dry_run=options.is_dry_run, check=precondition(call, name, uid))
+        check = precondition(call, name, uid, is_dry_run=options.is_dry_run)
+        return await guaranteed(call, name, step, is_dry_run=options.is_dry_run, check=check)
     except Gone as gone:
         return _remove(call, name, gone.obj, options)
 

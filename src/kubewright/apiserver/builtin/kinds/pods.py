@@ -31,7 +31,10 @@ def _forbid(obj: Object, why: str) -> StatusError:
 def _admit(obj: Object, context: Context) -> None:
     """What the admission plugins do that every server runs: Priority, DefaultTolerationSeconds."""
     _priority(obj, context)
-    spec = obj["spec"]
+    _tolerate_lost_nodes(obj["spec"])
+
+
+def _tolerate_lost_nodes(spec: Object) -> None:
     found = spec.get("tolerations", [])
     added = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATED_SECONDS}
@@ -119,6 +122,8 @@ def _prepare_update(new: Object, old: Object, context: Context) -> None:
     for name in ("priority", "preemptionPolicy"):
         if name in old["spec"]:
             new["spec"].setdefault(name, old["spec"][name])
+    # The plugin looks at updates too; else a PUT of what was once sent would take the tolerations away.
+    _tolerate_lost_nodes(new["spec"])
 
 
 def _prepare_status(new: Object, old: Object, context: Context) -> None:
