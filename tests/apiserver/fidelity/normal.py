@@ -27,6 +27,7 @@ _PATCHED = re.compile(r'Invalid value: "\{\\"apiVersion\\":.*\}": ', re.DOTALL)
 _AGE = re.compile(r"(\d+(\.\d+)?(ms|[smhdy]))+|<invalid>|<unknown>")
 _AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Duration"}
 _HEADERS = ("content-type", "warning", "retry-after", "allow", "location")
+_OF_BOOKMARKS = ("apiVersion", "kind", "metadata", "columnDefinitions", "rows")
 _MASKED = {"token": "<token>", "serverAddress": "<address>", "continue": "<continue>"}
 _DROPPED = {"managedFields", "storageVersionHash"}
 
@@ -99,17 +100,20 @@ class _Symbols:
             if key in ("nodePort", "healthCheckNodePort") and str(node) not in self._sent:
                 return "<nodePort>"
             return node
+        if node.get("type") == "BOOKMARK" and isinstance(marked := node.get("object"), dict):
+            # Of built-in kinds with the empty fields that Go writes: noise.
+            node = {**node, "object": {key: marked[key] for key in marked if key in _OF_BOOKMARKS}}
         if node.get("kind") == "Table" and "columnDefinitions" in node:
             node = {**node, "rows": _without_ages(node)}
         shown = {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
-        if "uid" not in node and isinstance(version := node.get("resourceVersion"), str) and version not in self._sent:
+        if "uid" not in node and isinstance(version := node.get("resourceVersion"), str) and f'"{version}"' not in self._sent:
             # That of a list or bookmark is the server's of the moment, which by chance may be an object's.
             shown["resourceVersion"] = "<rv>"
         return shown
 
     def _string(self, text: str, key: str) -> str:
         if key == "resourceVersion" and text:
-            return self._versions.get(text, text if text in self._sent else "<rv>")
+            return self._versions.get(text, text if f'"{text}"' in self._sent else "<rv>")
         if key in _MASKED and text:
             return _MASKED[key]
         return self.text(text)
@@ -131,9 +135,9 @@ def _sort_causes(body: Any) -> None:
     if not isinstance(body, dict) or body.get("kind") != "Status":
         return
     causes = body.get("details", {}).get("causes") or []
-    causes.sort(key=lambda cause: (cause["field"], cause["message"]))
+    causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
     head, _, rest = body.get("message", "").partition(" is invalid: [")
-    text = f"{head} is invalid: [" + ", ".join(f"{cause['field']}: {cause['message']}" for cause in causes) + "]"
+    text = f"{head} is invalid: [" + ", ".join(f"{cause.get('field')}: {cause['message']}" for cause in causes) + "]"
     if sorted(text) == sorted(body.get("message", "")) and rest:
         body["message"] = text
 
