@@ -16,6 +16,7 @@ from annotated_types import Ge, Le, MaxLen, MinLen
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 from pydantic.alias_generators import to_camel
 
+from kubewright.controller.status import NotYours, StatusDraft
 from kubewright.model import (
     Condition,
     DecodeError,
@@ -209,6 +210,19 @@ def test_unknown_fields_survive_a_read_modify_write() -> None:
     web = decode(TheirWeb, b'{"metadata":{"name":"a"},"spec":{"image":"a","newer":{"x":1}}}')
     web.spec.replicas = 4
     assert overlaid(web)["spec"] == {"image": "a", "newer": {"x": 1}, "replicas": 4}
+
+
+def test_what_a_reconcile_changes_of_a_status_is_written() -> None:
+    web = decode(TheirWeb, b'{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"image":"a"}}')
+    draft = StatusDraft(web)
+    assert not draft.settle(datetime(2026, 1, 2, tzinfo=UTC))
+    web.status.ready = 3
+    draft.check_untouched()
+    assert draft.settle(datetime(2026, 1, 2, tzinfo=UTC))
+    assert draft.patch(web)["status"] == {"ready": 3}
+    web.spec.replicas = 9
+    with pytest.raises(NotYours, match="changed spec of its object"):
+        draft.check_untouched()
 
 
 def test_what_does_not_fit_names_object_field_and_rule() -> None:

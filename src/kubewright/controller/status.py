@@ -30,6 +30,7 @@ from kubewright.model import UNSET, Model, Object, Unstructured, encode
 from kubewright.model.base import encode_hook
 from kubewright.model.condition import Condition, merge_conditions
 from kubewright.model.patch import merge_diff
+from kubewright.model.pydantics import is_pydantic
 
 from .outcome import Terminal
 
@@ -108,7 +109,7 @@ def _status(obj: Object) -> Any:
 
 def _encoded_status(obj: Object) -> bytes:
     status = _status(obj)
-    if isinstance(status, Model):
+    if isinstance(status, Model) or is_pydantic(type(status)):
         return encode(status)
     return orjson.dumps(status) if isinstance(status, dict) else b"{}"
 

@@ -95,7 +95,7 @@ def encode(obj: Model, *, status: bool = True) -> bytes:
     An empty metadata or status is left out; `status=False` leaves out the status altogether.
     """
     if not isinstance(obj, Object):
-        return _ENCODER.encode(obj)
+        return _ENCODER.encode(obj)  # a part of one, which may be a pydantic model
     info = info_of(type(obj))
     if isinstance(obj, Unstructured):
         return _encode_unstructured(obj, status)
