@@ -106,7 +106,8 @@ class _Symbols:
         if node.get("kind") == "Table" and "columnDefinitions" in node:
             node = {**node, "rows": _without_ages(node)}
         shown = {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
-        if "uid" not in node and isinstance(version := node.get("resourceVersion"), str) and f'"{version}"' not in self._sent:
+        version = node.get("resourceVersion")
+        if "uid" not in node and isinstance(version, str) and f'"{version}"' not in self._sent:
             # That of a list or bookmark is the server's of the moment, which by chance may be an object's.
             shown["resourceVersion"] = "<rv>"
         return shown
