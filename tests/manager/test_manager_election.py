@@ -224,6 +224,34 @@ def test_runnables_that_need_leadership_run_in_each_term_and_the_others_all_the_
     run(main)
 
 
+def test_who_stands_by_after_a_term_queues_nothing_and_takes_all_objects_anew_when_it_is_elected_again() -> None:
+    async def main(api: FakeApi, leases: LeaseApi) -> None:
+        first = Worker("first")
+        one = Process(api, leases, "first", first)
+        await until(lambda: one.works)
+        two = Process(api, leases, "second", Worker("second"))
+        one.link.is_cut = True
+        await until(lambda: two.works)
+        began = first.began
+        for number in range(50):
+            api.put(web(f"gone-{number}"))
+            await asyncio.sleep(0.01)
+            api.remove(Web, f"gone-{number}")
+        one.link.is_cut = False
+        await asyncio.sleep(0.2)
+        (runner,) = one.manager._runners
+        assert (len(runner.queue), runner.queue.later) == (0, 0)
+        await two.stop()
+        await until(lambda: one.works)
+        await until(lambda: first.began == began + 1)
+        await asyncio.sleep(0.2)
+        assert first.began == began + 1, "what is there now, and nothing that was"
+        assert seen(api) == "first"
+        await one.stop()
+
+    run(main)
+
+
 def test_who_is_stopped_before_it_is_elected_starts_nothing_that_needs_leadership() -> None:
     async def main(api: FakeApi, leases: LeaseApi) -> None:
         started: list[str] = []

@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from kubewright.cache.entry import Entry
 
-__all__ = ["ELECTED_AGAIN", "INITIAL", "REQUEUE", "RETRY", "Cause", "merged"]
+__all__ = ["INITIAL", "REQUEUE", "RETRY", "Cause", "merged"]
 
 _members = msgspec.json.Decoder(dict[str, Raw]).decode
 _value = msgspec.json.Decoder().decode
@@ -24,7 +24,7 @@ class Cause(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     Attributes:
         event: `present at start`, `added`, `updated`, `deleted`, `resync` (told again); `requeue` (a reconcile returned
-            `after`), `retry` (one failed), `elected again`; or the name of a source.
+            `after`), `retry` (one failed); or the name of a source.
         kind: of the object that it happened to; empty for the reconciled object itself.
         namespace, name: of that object, for another one than the reconciled.
     """
@@ -70,7 +70,6 @@ class Cause(msgspec.Struct, frozen=True, eq=False, gc=False):
 INITIAL = Cause("present at start")
 REQUEUE = Cause("requeue")
 RETRY = Cause("retry")
-ELECTED_AGAIN = Cause("elected again")
 
 
 def merged(earlier: Cause, later: Cause) -> Cause:

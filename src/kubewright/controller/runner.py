@@ -17,7 +17,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from kubewright.cache import Informer
+from kubewright.cache import Handler, Informer, Registration
 from kubewright.cache.reader import OWNER_INDEX, controller_uids
 from kubewright.client import Client
 from kubewright.model import Key, Object, info_of
@@ -26,10 +26,10 @@ from kubewright.observe.instruments import ReconcileMetrics
 from kubewright.queue import Item, WorkQueue
 
 from .blocked import LoopWatch
-from .cause import ELECTED_AGAIN, REQUEUE, RETRY, Cause, merged
+from .cause import REQUEUE, RETRY, Cause, merged
 from .describe import BoundController
 from .failures import Failures, is_mistake
-from .handlers import LOW_PRIORITY, owner_handler, self_handler
+from .handlers import owner_handler, self_handler
 from .lookup import Lookup
 from .mapping import Mapping
 from .outcome import Result, Retry, Terminal
@@ -51,7 +51,8 @@ def loop_watch_of(logger: logging.Logger) -> LoopWatch:
 class ControllerRunner:
     """Runs one controller until it is stopped.
 
-    Expected flow: make it, `attach` it to synced informers of its `kinds`, `run` in a task, `stop`.
+    Expected flow: make it, `attach` it to synced informers of its `kinds`, `run` in a task, `stop`; `detach`, where the
+    informers go on without it.
 
     Args:
         running: the informer of a kind, if there is one; for what mappers and sources look up.
@@ -86,6 +87,7 @@ class ControllerRunner:
         self._failures = Failures(spec.kind.kind, logger)
         lookup = Lookup(running)
         self._mappings = [(watch, Mapping(watch, spec.kind, self.queue.add, lookup, logger)) for watch in bound.watches]
+        self._registrations: list[Registration] = []
         self._sources = bound.sources
         self._source_context = SourceContext(client, lookup, logger, spec.kind)
 
@@ -100,13 +102,14 @@ class ControllerRunner:
             self.watch_owned(child, await informer_of(child.kind))
         for watch, mapping in self._mappings:
             informer = await informer_of(watch.kind)
-            informer.add_handler(filtered(mapping.handle, watch.kind, watch.predicate, self._logger))
+            self._hear(informer, filtered(mapping.handle, watch.kind, watch.predicate, self._logger))
 
     def watch_primary(self, informer: Informer) -> None:
         """Reconcile each object of the controller's kind when it appears or changes."""
         handler = self_handler(self.queue.add, self._reconciler.echoes, keeps_states=self._keeps_states)
         finalizes = self._reconciler.finalizes
-        informer.add_handler(filtered(handler, self.spec.kind, self.spec.predicate, self._logger, finalizes=finalizes))
+        kind = self.spec.kind
+        self._hear(informer, filtered(handler, kind, self.spec.predicate, self._logger, finalizes=finalizes))
 
     def watch_owned(self, child: Owned, informer: Informer) -> None:
         """Reconcile the owner of each child that appears, changes or goes."""
@@ -120,12 +123,19 @@ class ControllerRunner:
             any_owner=child.any_owner,
             keeps_states=self._keeps_states,
         )
-        informer.add_handler(filtered(handler, child.kind, child.predicate, self._logger))
+        self._hear(informer, filtered(handler, child.kind, child.predicate, self._logger))
 
-    def elected_again(self, informer: Informer) -> None:
-        """Have all present objects reconciled once more: another process has worked on them meanwhile."""
-        for entry in informer.store:
-            self.queue.add(entry.key, ELECTED_AGAIN, LOW_PRIORITY)
+    def detach(self) -> None:
+        """Hear of nothing any more, and drop what waits: for good, as its queues are shut down."""
+        for registration in self._registrations:
+            registration.remove()
+        self._registrations.clear()
+        self.queue.shut_down(drain=False)
+        for _, mapping in self._mappings:
+            mapping.stop()
+
+    def _hear(self, informer: Informer, handler: Handler) -> None:
+        self._registrations.append(informer.add_handler(handler))
 
     def _keeps_states(self) -> bool:
         return len(self.queue.ready) < _STATES_KEPT

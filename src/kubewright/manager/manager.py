@@ -20,6 +20,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Literal
 
 from kubewright.cache import CacheOptions, ListWatchError
@@ -125,25 +126,8 @@ class Manager:
         if candidacy is not None:
             writer = self.telemetry.counting(candidacy.fenced(writer))
         self._loop_watch = loop_watch_of(self._logger)
-        self._runners = [
-            ControllerRunner(
-                bound,
-                Reconciler(
-                    bound,
-                    client=writer,
-                    reads=self.reader,
-                    logger=self._logger.getChild(bound.spec.name),
-                    executor=self._executor,
-                    events=self.telemetry.events,
-                ),
-                logger=self._logger.getChild(bound.spec.name),
-                running=self._informers.running,
-                client=writer,
-                loop_watch=self._loop_watch,
-                metrics=self.telemetry.of_controller(bound.spec),
-            )
-            for bound in controllers
-        ]
+        self._makers = [self._maker_of(bound, writer) for bound in controllers]
+        self._runners = [make() for make in self._makers]
         self._prepare = prepare
         self._warmup = warmup
         self._others = RunnableGroup((each for each in runnables if not each.needs_leadership), on_failure=self.stop)
@@ -155,6 +139,28 @@ class Manager:
         self.elected = asyncio.Event()
         self._is_attached = False
         self._stop_by: float | None = None
+
+    def _maker_of(self, bound: BoundController, writer: Client) -> Callable[[], ControllerRunner]:
+        """Makes the runner of one controller, anew for each term: with the same metrics, and an empty queue."""
+        logger = self._logger.getChild(bound.spec.name)
+        reconciler = Reconciler(
+            bound,
+            client=writer,
+            reads=self.reader,
+            logger=logger,
+            executor=self._executor,
+            events=self.telemetry.events,
+        )
+        return partial(
+            ControllerRunner,
+            bound,
+            reconciler,
+            logger=logger,
+            running=self._informers.running,
+            client=writer,
+            loop_watch=self._loop_watch,
+            metrics=self.telemetry.of_controller(bound.spec),
+        )
 
     def stop(self) -> None:
         """Begin to stop; `run` returns when all has ended."""
@@ -219,6 +225,7 @@ class Manager:
 
     async def _lead(self, term: Term) -> None:
         await self._work(term.lost)
+        self._detach()
         if term.lost.is_set():
             self._logger.warning("leader election: lost: %s; standing by", term.reason)
 
@@ -267,18 +274,21 @@ class Manager:
         return await self._sync(kinds)
 
     async def _attach(self) -> None:
-        """Give the controllers all objects: by their handlers, which then tell of changes, or again.
+        """Give the controllers all objects: by their handlers, which then tell of changes.
 
-        Handlers are not added before the first election: a queue that nobody takes from would grow for as long as this
-        process stands by.
+        Not before an election (unless it is to be warm), and not after the term: a queue that nobody takes from would
+        grow for as long as this process stands by, by each name that comes and goes.
         """
         if not self._is_attached:
+            self._is_attached = True
             for runner in self._runners:
                 await runner.attach(self._informers.settled)
-            self._is_attached = True
-            return
+
+    def _detach(self) -> None:
         for runner in self._runners:
-            runner.elected_again(await self._informers.settled(runner.spec.kind))
+            runner.detach()
+        self._runners = [make() for make in self._makers]
+        self._is_attached = False
 
     async def _sync(self, kinds: Iterable[type[Object]]) -> bool:
         stopping = asyncio.create_task(self._stopping.wait())
