@@ -123,17 +123,20 @@ def check_object_size(call: Call, obj: dict[str, Any]) -> None:
         raise StatusError(500, "", "etcdserver: request is too large")
 
 
-def precondition(call: Call, name: str, uid: str | None, *, is_dry_run: bool) -> Callable[[Entry], None] | None:
+def precondition(
+    call: Call, name: str, uid: str | None, version: str | None = None, *, is_dry_run: bool = False
+) -> Callable[[Entry], None] | None:
     """A check that the stored object is the one that was meant (`storage.Preconditions`)."""
-    if uid is None:
+    if uid is None and version is None:
         return None
 
     def check(entry: Entry) -> None:
-        found = entry.object["metadata"].get("uid")
-        if uid != found:
-            said = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
-            key = call.shown_key(name, is_dry_run=is_dry_run)
-            shown = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
-            raise conflict(call.kind, name, f"{shown}AdditionalErrorMsg: {said}")
+        meta = entry.object["metadata"]
+        for called, wanted, found in (("UID", uid, meta.get("uid")), ("ResourceVersion", version, str(entry.revision))):
+            if wanted is not None and wanted != found:
+                said = f"Precondition failed: {called} in precondition: {wanted}, {called} in object meta: {found}"
+                key = call.shown_key(name, is_dry_run=is_dry_run)
+                shown = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
+                raise conflict(call.kind, name, f"{shown}AdditionalErrorMsg: {said}")
 
     return check
