@@ -6,8 +6,8 @@ each entry is packed when it comes, and unpacked whenever somebody looks at its 
 that is never packed: there is nothing to gain.
 
 Measured (`python -m bench.memory`): Pods of 3.7 KB become 360 bytes, and 1.1 KB of the process with all around them in
-place of 4.9; packing costs 12 microseconds, unpacking 6, the training 0.1 s once. One packer per kind, since kinds share
-nothing.
+place of 4.9; packing costs 12 microseconds, unpacking 6, the training 0.1 s once. One packer per kind, since kinds
+share nothing.
 
 Needs `compression.zstd` (Python 3.14) or the package zstandard (the extra `kubewright[compression]`).
 """

@@ -74,6 +74,7 @@ class OwnWrites:
         self._written: dict[Key, Written] = {}
         self._sweep_at = _SWEEP_AT
         self._superseded: list[tuple[Key, Written]] = []
+        self._thin_out_at = _SWEEP_AT
         self._gaps: deque[_Gap] = deque(maxlen=_GAPS)
         self._versions: dict[str, None] = {}
         self._outside: dict[Key, None] = {}
@@ -113,8 +114,10 @@ class OwnWrites:
 
     def _supersede(self, key: Key, written: Written) -> None:
         """Keep the answer about an object whose name is another one's by now: the watch may never show that it was."""
-        self._superseded = [(k, each) for k, each in self._superseded if self._observed(k.namespace) < each.version]
         self._superseded.append((key, written))
+        if len(self._superseded) >= self._thin_out_at:
+            self._superseded = [(k, each) for k, each in self._superseded if self._observed(k.namespace) < each.version]
+            self._thin_out_at = max(_SWEEP_AT, 2 * len(self._superseded))
 
     def put_outside(self, key: Key, uid: str, version: int) -> None:
         """As `put`, of a state that the cache does not select: it will never be shown, and is none that went."""
