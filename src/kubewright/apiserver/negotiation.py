@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from .errors import not_acceptable
-from .representation import AS_IS, AS_YAML, METADATA, MetadataOnly, Representation
+from .representation import AS_IS, AS_YAML, METADATA, METADATA_LIST, MetadataOfList, MetadataOnly, Representation
 
 __all__ = ["Clause", "Transform", "clauses", "negotiate"]
 
@@ -69,13 +69,11 @@ def negotiate(
     is_custom: bool,
     transforms: Mapping[str, Transform],
     query: Mapping[str, str],
-    is_list: bool = False,
 ) -> Representation:
     """The representation that a header asks for.
 
     Args:
-        transforms: by kind, such as Table; PartialObjectMetadata is always known.
-        is_list: the answer is a list, so that a PartialObjectMetadataList may be asked for.
+        transforms: by kind, such as Table; PartialObjectMetadata and its list are always known.
 
     Raises:
         StatusError: 406.
@@ -98,8 +96,10 @@ def negotiate(
         group, version = clause.parameter("g"), clause.parameter("v")
         if group != _META_GROUP or version not in _META_VERSIONS:
             continue
-        if (wanted == "PartialObjectMetadata" and not is_list) or (wanted == "PartialObjectMetadataList" and is_list):
+        if wanted == "PartialObjectMetadata":
             return METADATA if version == "v1" else MetadataOnly(f"{_META_GROUP}/{version}")
+        if wanted == "PartialObjectMetadataList":
+            return METADATA_LIST if version == "v1" else MetadataOfList(f"{_META_GROUP}/{version}")
         if wanted in transforms:
             return transforms[wanted](f"{_META_GROUP}/{version}", query)
     raise not_acceptable(_ACCEPTED)

@@ -16,10 +16,21 @@ import orjson
 import yaml
 
 from .catalog import ResourceType
+from .errors import StatusError
 from .request import JSON
 from .store import Entry
 
-__all__ = ["AS_IS", "METADATA", "AsIs", "AsYaml", "MetadataOnly", "Representation", "list_meta"]
+__all__ = [
+    "AS_IS",
+    "METADATA",
+    "METADATA_LIST",
+    "AsIs",
+    "AsYaml",
+    "MetadataOfList",
+    "MetadataOnly",
+    "Representation",
+    "list_meta",
+]
 
 
 class Representation(Protocol):
@@ -90,7 +101,7 @@ _META_VERSION: Final = "meta.k8s.io/v1"
 
 
 class MetadataOnly:
-    """PartialObjectMetadata, of meta.k8s.io/v1 or v1beta1; `is_list` where a list was asked for by name."""
+    """PartialObjectMetadata, of meta.k8s.io/v1 or v1beta1. Not for lists, which have a kind of their own."""
 
     content_type = JSON
 
@@ -110,10 +121,36 @@ class MetadataOnly:
         return self._object(entry) + b"\n"
 
     def many(self, kind: ResourceType, entries: Sequence[Entry], meta: Mapping[str, Any]) -> bytes:
-        return _joined("PartialObjectMetadataList", self.api_version, meta, [self._object(each) for each in entries])
+        raise _misfit("PartialObjectMetadata, but the requested object is a list", kind, kind.list_kind)
 
     def in_event(self, kind: ResourceType, entry: Entry, *, is_first: bool) -> bytes:
         return self._object(entry)
+
+
+class MetadataOfList(MetadataOnly):
+    """PartialObjectMetadataList. Not for single objects, so a watch that asks for it ends with its first event."""
+
+    def one(self, kind: ResourceType, entry: Entry) -> bytes:
+        raise _misfit("PartialObjectMetadataList, but the requested object is not a list", kind, kind.kind)
+
+    def many(self, kind: ResourceType, entries: Sequence[Entry], meta: Mapping[str, Any]) -> bytes:
+        return _joined("PartialObjectMetadataList", self.api_version, meta, [self._object(each) for each in entries])
+
+    def in_event(self, kind: ResourceType, entry: Entry, *, is_first: bool) -> bytes:
+        return self.one(kind, entry)
+
+
+def _misfit(why: str, kind: ResourceType, name: str) -> StatusError:
+    """The refusal names the Go type, which is of the package of the group."""
+    if kind.is_custom:
+        found = "unstructured.UnstructuredList" if name == kind.list_kind else "unstructured.Unstructured"
+    else:
+        group = kind.storage.group
+        found = f"{_GO_PACKAGES.get(group) or group.partition('.')[0]}.{name}"
+    return StatusError(406, "NotAcceptable", f"you requested {why} (*{found})")
+
+
+_GO_PACKAGES: Final = {"": "core", "events.k8s.io": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
 
 
 class AsYaml:
@@ -138,4 +175,5 @@ def _yaml(value: Any) -> bytes:
 
 AS_IS: Final = AsIs()
 METADATA: Final = MetadataOnly()
+METADATA_LIST: Final = MetadataOfList()
 AS_YAML: Final = AsYaml()

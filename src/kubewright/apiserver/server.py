@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 from weakref import WeakSet
@@ -71,6 +72,7 @@ _SAME: Final[Mapping[str, Verb]] = {"get": get, "update": update, "patch": patch
 _VIEW: Final[Mapping[str, Verb]] = {"get": get_view, "update": update_view, "patch": patch_view}
 _TO_COLLECTIONS: Final = frozenset({"list", "watch", "create", "deletecollection"})
 _ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
+_GROUP_STEPS: Final = 3
 _NO_SUCH_PAGE: Final = b"404 page not found\n"
 
 
@@ -216,7 +218,7 @@ class ApiServer:
             return self._document(request)
         kind = self.backend.catalog.find(where.group, where.version, where.plural)
         if kind is None:
-            return self._unknown(request, where)
+            return self._document(request)
         query = request.query
         wants_watch = bool(query) and any(name == "watch" and boolean(value) for name, value in query)
         verb = where.verb(request.method, watch=wants_watch)
@@ -301,24 +303,32 @@ class ApiServer:
             is_custom=call.kind.is_custom,
             transforms=self.transforms,
             query=dict(call.request.query),
-            is_list=call.verb in ("list", "deletecollection"),
         )
 
     def _document(self, request: Request) -> Answer:
-        for each in self.documents:
-            answer = each(self, request)
-            if answer is not None:
-                return answer
-        return page_not_found()
-
-    def _unknown(self, request: Request, where: Route) -> Answer:
-        for each in self.documents:
-            answer = each(self, request)
-            if answer is not None:
-                return answer
-        if any(each.group == where.group and not each.is_custom for each in self.backend.catalog.types):
+        """What is no resource. Below the paths of the API itself, also errors are Statuses."""
+        is_api = self._is_api(request.path)
+        if is_api and request.method not in ("GET", "HEAD"):
+            known = self._told(replace(request, method="GET"))
+            raise path_not_found() if known is None else method_not_allowed()
+        answer = self._told(request)
+        if answer is None and is_api:
             raise path_not_found()
-        return page_not_found()
+        return page_not_found() if answer is None else answer
+
+    def _told(self, request: Request) -> Answer | None:
+        for each in self.documents:
+            answer = each(self, request)
+            if answer is not None:
+                return answer
+        return None
+
+    def _is_api(self, path: str) -> bool:
+        """Whether a path is below one of those that built-in kinds and the version are at."""
+        steps = path.rstrip("/").split("/")
+        if len(steps) < _GROUP_STEPS or steps[1] != "apis":
+            return steps[1:2] in (["api"], ["apis"], ["version"])
+        return any(each.group == steps[2] and not each.is_custom for each in self.backend.catalog.types)
 
 
 class _PageNotFound(StatusError):

@@ -130,7 +130,8 @@ class Watching(AsyncIterator[bytes]):
         while not self._closed:
             try:
                 frames = await self._next()
-            except Compacted:
+            except (Compacted, StatusError):
+                # It has fallen behind, or what it asked for is no form of an object: there is nobody left to tell.
                 self._closed = True
                 break
             if frames:
