@@ -24,7 +24,7 @@ from kubewright.schema.structural.values import copied
 
 from ..builtin import BuiltIn
 from ..catalog import Catalog, ResourceType
-from ..request import JSON, Request, Response, json_response
+from ..request import JSON, Request, Response
 from ..server import ApiServer
 from .discovery import ordered_groups
 from .health import KUBERNETES
@@ -61,10 +61,11 @@ class OpenApi:
             index = {
                 name: {"serverRelativeURL": f"{_ROOT}/{name}?hash={_hash(types)}"} for name, types in found.items()
             }
-            return json_response(200, {"paths": index})
+            # The real server names no type, so that its library guesses; clients read JSON all the same.
+            return Response(200, orjson.dumps({"paths": index}), [("content-type", "text/plain; charset=utf-8")])
         types = found.get(path.removeprefix(f"{_ROOT}/"))
         if types is None:
-            return None
+            return Response(404)
         tag = _hash(types)
         body = self._document(path, tag, types)
         headers = [("content-type", JSON), ("etag", f'"{tag}"'), ("vary", "Accept-Encoding, Accept")]
