@@ -115,7 +115,7 @@ class _Symbols:
     def _string(self, text: str, key: str) -> str:
         if key == "resourceVersion" and text:
             return self._versions.get(text, text if f'"{text}"' in self._sent else "<rv>")
-        if key in _MASKED and text:
+        if key in _MASKED and (text or key == "serverAddress"):
             return _MASKED[key]
         return self.text(text)
 
