@@ -15,7 +15,7 @@ from kubewright.schema.cel.schema_types import escape
 from kubewright.testing.errors import RequestFailed
 from kubewright.testing.rest import Rest
 
-__all__ = ["CRDS", "batches", "causes", "crd_of", "differences", "schema_of", "serve"]
+__all__ = ["CRDS", "batches", "causes", "crd_of", "differences", "said_of", "schema_of", "serve"]
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PATIENCE_SECONDS = 60.0

@@ -124,7 +124,7 @@ def _optional_field(gen: Generator, node: Call) -> ast.expr:
         target = target.params[0]
     key = getattr(name, "value", "")
     if target.kind == "object":
-        key = gen.env.objects[target.name][key].key
+        key = gen.env.key(target.name, key)
     operand = gen.operand(operand_node)
     return _present(gen, call("select_optional", operand, const(key)))
 

@@ -27,6 +27,7 @@ from .types import (
     format_signature,
     list_of,
     map_of,
+    object_type,
     optional_of,
 )  # fmt: skip
 from .values import UInt
@@ -141,7 +142,7 @@ class _Checker:
             case "map":
                 result = target.params[1]
             case "object":
-                field = self.env.objects.get(target.name, {}).get(name)
+                field = self.env.field(target.name, name)
                 if field is None:
                     self.problems.add(offset, f"undefined field '{name}'")
                 else:
@@ -270,9 +271,21 @@ class _Checker:
         return map_of(key, value)
 
     def struct_literal(self, node: StructNode) -> Type:
-        # No type of a structural schema can be made in an expression.
-        self.problems.add(node.offset, f"undeclared reference to '{node.name}' (in container '')")
-        return ERROR
+        struct = self.env.structs(node.name.removeprefix("."))
+        if struct is None:
+            self.problems.add(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            return ERROR
+        for offset, name, value, optional in node.fields:
+            found = self.check(value)
+            if optional:
+                found = self.unwrap_optional(value, found)
+            expected = struct.field_type(name)
+            if expected is None:
+                self.problems.add(offset, f"undefined field '{name}'")
+            elif not self.known.assignable(expected, found):
+                said = f"expected type of field '{name}' is '{expected}' but provided type is '{found}'"
+                self.problems.add(offset, said)
+        return object_type(struct.name)
 
     def fold(self, node: Fold) -> Type:
         ranged = self.known.apply(self.check(node.range))

@@ -20,11 +20,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .constants import constant_of, is_constant
-from .costs import CREATE_LIST, CREATE_MAP, IDENT, RuntimeCost
+from .costs import CREATE_LIST, CREATE_MAP, CREATE_OBJECT, IDENT, RuntimeCost
 from .environment import Environment
 from .errors import EvaluationError
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
-from .pyast import assign, call, compare, const, if_, load, locate, raise_, store, try_
+from .pyast import assign, at_line, call, compare, const, if_, load, locate, raise_, store, try_
 from .runtime import GLOBALS, final
 
 __all__ = ["Generator", "Run", "generate"]
@@ -62,6 +62,8 @@ class Generator:
         self.nesting = 0
         self.scopes: list[dict[str, str]] = []
         self.variables: dict[str, str] = {}
+        #: The key of each selection by its line in the generated code, from the second on.
+        self.keys: list[str] = []
         #: Shared nodes (of macros that use their receiver twice) that have a value: its name, and that of its cost.
         self.shared: dict[int, tuple[str, str]] = {}
 
@@ -77,7 +79,9 @@ class Generator:
         ]
         check = self.checkpoint(load("cost"))
         done = ast.Return(ast.Tuple([load("result"), load("cost")], ast.Load()))
-        handler = ast.ExceptHandler(load("Exception"), "error", [raise_(call("final", load("error"), load("cost")))])
+        handler = ast.ExceptHandler(
+            load("Exception"), "error", [raise_(call("final", load("error"), load("cost"), load("KEYS")))]
+        )
         function = ast.FunctionDef(
             name="program",
             args=_arguments("variables", "limit", "more"),
@@ -87,7 +91,7 @@ class Generator:
         )
         module = ast.Module([function], [])
         locate(module)
-        self.globals["final"] = final
+        self.globals |= {"final": final, "KEYS": tuple(self.keys)}
         exec(compile(module, "<cel>", "exec"), self.globals)  # noqa: S102 - made of nodes; no text of users is in it
         made: Run = self.globals["program"]
         return made
@@ -202,7 +206,9 @@ class Generator:
                 from .folds import emit_fold
 
                 return self.bounded(lambda: emit_fold(self, node))
-            case StructNode() | _:
+            case StructNode():
+                return self.struct_literal(node)
+            case _:
                 raise EvaluationError(f"unknown node {node!r}")
 
     def ident(self, node: Ident) -> ast.expr:
@@ -232,23 +238,30 @@ class Generator:
         target = node.operand.type
         key = node.name
         if target.kind == "object":
-            key = self.env.objects[target.name][key].key
+            key = self.env.key(target.name, key)
         if node.test_only:
             operand = self.operand(node.operand)
             if target.kind in ("object", "map"):
-                return compare(const(key), ast.In(), operand)
+                operand = self.keep(operand)
+                there = compare(operand, ast.IsNot(), const(None))
+                return ast.BoolOp(ast.And(), [there, compare(const(key), ast.In(), operand)])
             return call("has_field", operand, const(key))
         operand = self.operand(node.operand)
         if target.is_optional:
             if target.params[0].kind == "object":
-                key = self.env.objects[target.params[0].name][key].key
+                key = self.env.key(target.params[0].name, key)
             kept = self.keep(call("select", operand, const(key)))
             self.charge_by(ast.Attribute(kept, "present", ast.Load()))
             return kept
         self.charge(IDENT)
         if target.kind in ("object", "map"):
-            return ast.Subscript(operand, const(key), ast.Load())
+            return self.subscript(operand, key)
         return call("select", operand, const(key))
+
+    def subscript(self, operand: ast.expr, key: str) -> ast.expr:
+        """A value of an object or a map. Of null there is none: which one was asked for is known by the line."""
+        self.keys.append(key)
+        return at_line(ast.Subscript(operand, const(key), ast.Load()), len(self.keys) + 1)
 
     def list_literal(self, node: ListNode) -> ast.expr:
         items = self.values(node.items)
@@ -279,6 +292,23 @@ class Generator:
             else:
                 self.block.statements.append(ast.Expr(call("put", load(name), key, value)))
         return load(name)
+
+    def struct_literal(self, node: StructNode) -> ast.expr:
+        struct = self.env.structs(node.name.removeprefix("."))
+        if struct is None:
+            raise EvaluationError(f"unknown type {node.name!r}")
+        name = self.name()
+        self.charge(CREATE_OBJECT)
+        self.block.statements.append(assign(name, ast.Dict([], [])))
+        for _, field, value, optional in node.fields:
+            made = self.expr(value)
+            if optional:
+                kept = self.keep(made)
+                put = ast.Expr(call("put", load(name), const(field), ast.Attribute(kept, "value", ast.Load())))
+                self.block.statements.append(if_(ast.Attribute(kept, "present", ast.Load()), [put]))
+            else:
+                self.block.statements.append(ast.Expr(call("put", load(name), const(field), made)))
+        return call(self.constant(struct.make), load(name))
 
     # -- logic --------------------------------------------------------------------------------------------------------
 

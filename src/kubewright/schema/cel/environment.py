@@ -14,7 +14,7 @@ from .nodes import Literal, Node
 from .signatures import Function, Library, Overload
 from .types import Type
 
-__all__ = ["Environment", "FieldType"]
+__all__ = ["Environment", "FieldType", "StructType"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,21 @@ class FieldType:
 
     type: Type
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """A type whose values an expression may make: `Name{field: value}`.
+
+    Attributes:
+        name: as it is written.
+        field_type: the type of a field by its name; None where there is no such field.
+        make: the value, from the fields that are given.
+    """
+
+    name: str
+    field_type: Callable[[str], Type | None]
+    make: Callable[[dict[str, Any]], Any]
 
 
 class Environment:
@@ -36,6 +51,7 @@ class Environment:
         one_type: whether all items of a list literal have one type, and all keys and values of a map literal.
         costs: by overload id, what a call costs at run time, beside what the core knows.
         prepare: by overload id, what makes the function to run from a literal second argument (a pattern).
+        structs: by name, the types whose values can be made; None where there is no such type.
     """
 
     def __init__(
@@ -48,6 +64,7 @@ class Environment:
         one_type: bool = True,
         costs: Mapping[str, RuntimeCost] | None = None,
         prepare: Mapping[str, Callable[[str], Callable[..., Any]]] | None = None,
+        structs: Callable[[str], StructType | None] | None = None,
     ) -> None:
         self.libraries: Final = tuple(libraries)
         self.variables: Final = dict(variables or {})
@@ -56,6 +73,7 @@ class Environment:
         self.one_type: Final = one_type
         self.costs: Final = {**RUNTIME, **(costs or {})}
         self.prepare: Final = dict(prepare or {})
+        self.structs: Final[Callable[[str], StructType | None]] = structs or (lambda _: None)
         self.functions: Final[dict[str, Function]] = {}
         self.constants: Final[dict[str, tuple[Type, Any]]] = {}
         for library in self.libraries:
@@ -78,6 +96,20 @@ class Environment:
         object.__setattr__(extended, "variables", {**self.variables, **(variables or {})})
         object.__setattr__(extended, "objects", {**self.objects, **(objects or {})})
         return extended
+
+    def field(self, type_name: str, name: str) -> FieldType | None:
+        """A field of an object type, if that has it."""
+        fields = self.objects.get(type_name)
+        if fields is not None:
+            return fields.get(name)
+        struct = self.structs(type_name)
+        found = None if struct is None else struct.field_type(name)
+        return None if found is None else FieldType(found, name)
+
+    def key(self, type_name: str, name: str) -> str:
+        """The key of a field's value, of a field that there is."""
+        field = self.field(type_name, name)
+        return name if field is None else field.key
 
     def prepared(self, overload: Overload, args: Sequence[Node]) -> Callable[..., Any] | None:
         """The function to run where a literal argument lets work be done once; else None."""

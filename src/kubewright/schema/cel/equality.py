@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .effort import Effort
-from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, UInt
+from .values import Duration, MapList, ObjectValue, Optional, SetList, Timestamp, TypeValue, UInt
 
 __all__ = ["all_in_list", "any_in_list", "distinct", "equals", "in_list", "merge_sets"]
 
@@ -49,7 +49,7 @@ def _equal(one: Any, other: Any, effort: Effort) -> bool:
         effort.spend(len(one))
         return _lists_equal(one, other, effort)
     if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other):
+        if not isinstance(other, dict) or len(one) != len(other) or _made_type(one) != _made_type(other):
             return False
         effort.spend(len(one))
         return all(key in other and _equal(value, other[key], effort) for key, value in one.items())
@@ -58,6 +58,10 @@ def _equal(one: Any, other: Any, effort: Effort) -> bool:
             return False
         return not one.present or _equal(one.value, other.value, effort)
     return kind is other_kind and bool(one == other)
+
+
+def _made_type(value: dict[Any, Any]) -> str:
+    return value.cel_type if isinstance(value, ObjectValue) else ""
 
 
 def _lists_equal(one: list[Any], other: list[Any], effort: Effort) -> bool:

@@ -15,10 +15,11 @@ from .. import re2
 from .clock import parse_duration, parse_timestamp
 from .costs import RuntimeCost, ceil_tenth, regex_cost, size_of
 from .effort import check_effort
-from .environment import Environment
+from .environment import Environment, StructType
 from .k8s_authz import AUTHZ, AUTHZ_SELECTORS
 from .k8s_formats import FORMAT
 from .k8s_lists import K8S_LISTS, REGEX, REGEX_PREPARE
+from .k8s_mutation import JSON_PATCH, patch_struct
 from .k8s_net import CIDR_LIBRARY, IP_LIBRARY
 from .k8s_numbers import QUANTITY, SEMVER
 from .k8s_urls import URLS
@@ -27,11 +28,15 @@ from .signatures import Library
 from .stdlib import OPTIONALS, STANDARD
 from .strings import STRINGS
 
-__all__ = ["CHECK_COST", "PER_CALL_LIMIT", "PER_OBJECT_LIMIT", "new", "stored"]
+__all__ = ["CHECK_COST", "MATCH_CONDITIONS_LIMIT", "PER_CALL_LIMIT", "PER_OBJECT_LIMIT", "new", "patching", "stored"]
+
+Structs = Callable[[str], StructType | None]
 
 #: Costs of one evaluation and of all evaluations for one object.
 PER_CALL_LIMIT: Final = 1_000_000
 PER_OBJECT_LIMIT: Final = 10_000_000
+#: Of all match conditions of one webhook or policy.
+MATCH_CONDITIONS_LIMIT: Final = 2_500_000
 CHECK_COST: Final = 350_000
 
 
@@ -148,8 +153,14 @@ _LIBRARIES: Final = (
 )  # fmt: skip
 
 
-def _environment(lists: Library) -> Environment:
-    return Environment((*_LIBRARIES, lists), costs=_costs(), literal_checks=_LITERAL_CHECKS, prepare=REGEX_PREPARE)
+def _environment(lists: Library, *more: Library, structs: Structs | None = None) -> Environment:
+    return Environment(
+        (*_LIBRARIES, lists, *more),
+        costs=_costs(),
+        literal_checks=_LITERAL_CHECKS,
+        prepare=REGEX_PREPARE,
+        structs=structs,
+    )
 
 
 @cache
@@ -161,5 +172,14 @@ def stored() -> Environment:
 @cache
 def new() -> Environment:
     """What a server of this version lets into new objects: no `includes`, which is new in 1.37."""
-    lists = Library(K8S_LISTS.name, [each for each in K8S_LISTS.functions if each[1] != ".includes"])
-    return _environment(lists)
+    return _environment(_old_lists())
+
+
+def _old_lists() -> Library:
+    return Library(K8S_LISTS.name, [each for each in K8S_LISTS.functions if each[1] != ".includes"])
+
+
+@cache
+def patching(*, is_new: bool = False) -> Environment:
+    """That of mutations: what `stored` or `new` has, `jsonpatch.escapeKey`, and the types of patches."""
+    return _environment(_old_lists() if is_new else K8S_LISTS, JSON_PATCH, structs=patch_struct)

@@ -5,13 +5,13 @@ Nothing here fails: what is wrong with a rule is kept in words, as a server keep
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from . import kubernetes
 from .environment import Environment
-from .errors import CompileError, EvaluationError
+from .errors import CompileError, EvaluationError, Interrupted
 from .estimate import estimate
 from .nodes import reads
 from .program import Program, ProgramError, parse_and_check, program_of
@@ -135,17 +135,24 @@ class MessageStops(Exception):
     """No further rule may run, because of a message's cost."""
 
 
-def message_of(rule: CompiledRule, variables: Mapping[str, Any], budget: int) -> tuple[str | None, int]:
+def message_of(
+    rule: CompiledRule, variables: Mapping[str, Any], budget: int, interrupted: Callable[[], bool] | None = None
+) -> tuple[str | None, int]:
     """The text of `messageExpression`, None where it makes no good one, and what is left of the budget.
 
     Raises:
         MessageStops: the budget or the limit of one call is used up.
+        Interrupted: nobody wants to know any more.
     """
     if rule.message is None:
         return None, budget
     source = _quoted(str(rule.rule.get("messageExpression", "")))
     try:
-        text, cost = rule.message.evaluate_with_cost(variables, cost_limit=kubernetes.PER_CALL_LIMIT)
+        text, cost = rule.message.evaluate_with_cost(
+            variables, cost_limit=kubernetes.PER_CALL_LIMIT, interrupted=interrupted
+        )
+    except Interrupted:
+        raise
     except EvaluationError as error:
         text, cost = None, error.cost
         if str(error).startswith("operation cancelled") and cost <= budget:

@@ -15,12 +15,12 @@ Rule: apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go (1.37).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
 from ..structural.fielderrors import FieldError
-from .errors import EvaluationError
+from .errors import EvaluationError, Interrupted
 from .fieldpath import normalize
 from .kubernetes import PER_CALL_LIMIT, PER_OBJECT_LIMIT
 from .rule import CompiledRule, MessageStops, compile_rules, message_of
@@ -113,7 +113,15 @@ class Rules:
                 todo += [*node.all_of, *node.fields.values(), node.values, node.items]
         return tuple(found)
 
-    def evaluate(self, new: Any, old: Any = None, past: Past | None = None, *, path: str = "") -> list[FieldError]:
+    def evaluate(
+        self,
+        new: Any,
+        old: Any = None,
+        past: Past | None = None,
+        *,
+        path: str = "",
+        interrupted: Callable[[], bool] | None = None,
+    ) -> list[FieldError]:
         """What rules say of a value, or of a change.
 
         Args:
@@ -121,11 +129,22 @@ class Rules:
             old: what it replaces; None on creation.
             past: both correlated, for ratcheting; nothing is ratcheted without it.
             path: of the value, for the errors.
+            interrupted: whether nobody wants to know any more; asked now and then.
+
+        Raises:
+            Interrupted: nobody does.
         """
-        run = _Run(self._budget)
+        return self._run(new, old, past, path, interrupted).errors
+
+    def ratcheted(self, new: Any, old: Any, past: Past, *, path: str = "") -> list[FieldError]:
+        """What a change breaks on values that it leaves alone: no errors of the change, but worth a warning."""
+        return self._run(new, old, past, path, None).ratcheted
+
+    def _run(self, new: Any, old: Any, past: Past | None, path: str, interrupted: Callable[[], bool] | None) -> _Run:
+        run = _Run(self._budget, interrupted)
         if self._root is not None:
             run.value(self._root, path, new, old, _History(past))
-        return run.errors
+        return run
 
 
 def check_rules(schema: Mapping[str, Any], new: Any, old: Any = None, *, is_root: bool = True) -> list[FieldError]:
@@ -176,9 +195,11 @@ def _below(
 class _Run:
     """One evaluation: its errors so far, and what is left to spend. A negative rest ends it."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, interrupted: Callable[[], bool] | None) -> None:
         self.errors: list[FieldError] = []
+        self.ratcheted: list[FieldError] = []
         self.budget = budget
+        self.interrupted = interrupted
 
     def value(self, node: _Node, path: str, new: Any, old: Any, history: _History) -> None:
         if new is None:
@@ -261,7 +282,11 @@ class _Run:
         error: EvaluationError | None = None
         result: Any = None
         try:
-            result, cost = rule.program.evaluate_with_cost(variables, cost_limit=PER_CALL_LIMIT)
+            result, cost = rule.program.evaluate_with_cost(
+                variables, cost_limit=PER_CALL_LIMIT, interrupted=self.interrupted
+            )
+        except Interrupted:
+            raise
         except EvaluationError as caught:
             error, cost = caught, caught.cost
         if cost > self.budget:
@@ -298,18 +323,19 @@ class _Run:
     ) -> None:
         where = (f"{path}.{field_path}" if path else field_path) if field_path else path
         try:
-            message, self.budget = message_of(rule, variables, self.budget)
+            message, self.budget = message_of(rule, variables, self.budget, self.interrupted)
         except MessageStops as stop:
             self.add(FieldError("FieldValueInvalid", where or "<nil>", kind, str(stop)))
             self.budget = -1
             return
+        found = self.errors
         if not rule.uses_old and history.is_unchanged:
-            return
+            found = self.ratcheted
         reason = str(rule.rule.get("reason") or "FieldValueInvalid")
         reason = reason if reason in _REASONS else "FieldValueInvalid"
         shown = _OMITTED if kind in ("object", "array") else new
         detail = "" if reason == "FieldValueDuplicate" else message or rule.failed
-        self.add(_error(reason, where or "<nil>", shown, detail))
+        found.append(_error(reason, where or "<nil>", shown, detail))
 
     def add(self, error: FieldError) -> None:
         self.errors.append(error)

@@ -49,6 +49,19 @@ def _pairs(value: Any) -> Any:
     raise EvaluationError(f"unsupported comprehension range type: {_go_name(value)}")
 
 
+def _no_such_key(error: Exception, keys: tuple[str, ...]) -> str | None:
+    """What is said of a selection from null, if the error is of one."""
+    if not isinstance(error, TypeError) or "'NoneType' object is not subscriptable" not in str(error):
+        return None
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or trace.tb_frame.f_code.co_filename != "<cel>":
+        return None
+    place = (trace.tb_lineno or 1) - 2
+    return f"no such key: {keys[place]}" if 0 <= place < len(keys) else None
+
+
 #: By the name of a type in CEL, what the server shows in its place.
 _GO_NAMES: Final = {
     "bool": "types.Bool", "int": "types.Int", "uint": "types.Uint", "double": "types.Double", "string": "types.String",
@@ -83,13 +96,17 @@ GLOBALS: Final[dict[str, Any]] = {
 }
 
 
-def final(error: Exception, cost: int) -> EvaluationError:
-    """The error that a program ends with, from what its code raised."""
+def final(error: Exception, cost: int, keys: tuple[str, ...]) -> EvaluationError:
+    """The error that a program ends with, from what its code raised.
+
+    Args:
+        keys: of the selections, by their line from the second on.
+    """
     if isinstance(error, KeyError):
         error = EvaluationError(f"no such key: {ops.show_key(decode_key(error.args[0]))}")
     elif not isinstance(error, EvaluationError):
         if not isinstance(error, ERRORS):
             raise error
-        error = EvaluationError("no such overload")
+        error = EvaluationError(_no_such_key(error, keys) or "no such overload")
     error.cost = cost
     return error.with_traceback(None)

@@ -18,7 +18,7 @@ from .environment import FieldType
 from .schema_values import converter
 from .types import Type
 
-__all__ = ["MAX_REQUEST_BYTES", "SchemaType", "escape", "schema_type", "with_meta"]
+__all__ = ["MAX_REQUEST_BYTES", "SchemaType", "escape", "has_meta", "schema_type", "with_meta"]
 
 MAX_REQUEST_BYTES: Final = 3 * 1024 * 1024
 _RESERVED: Final = frozenset(
@@ -105,6 +105,14 @@ class SchemaType:
             elif each.items is not None:
                 todo.append(each.items)
         return found
+
+
+def has_meta(schema: Mapping[str, Any]) -> bool:
+    """Whether a schema says itself what every object has: it is taken as it is then."""
+    properties = schema.get("properties") or {}
+    meta = (properties.get("metadata") or {}).get("properties") or {}
+    texts = (properties.get("kind"), properties.get("apiVersion"), meta.get("name"), meta.get("generateName"))
+    return all(each is not None and each.get("type") == "string" for each in texts)
 
 
 def with_meta(schema: Mapping[str, Any]) -> dict[str, Any]:

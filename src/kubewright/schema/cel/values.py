@@ -4,7 +4,7 @@
 |---|---|
 | null, bool, int, double, string, bytes | None, bool, int, float, str, bytes |
 | uint | `UInt`, an int with a type of its own |
-| list, map, object | list, dict, dict |
+| list, map, object | list, dict, dict (`ObjectValue` where the expression made it) |
 | timestamp, duration | `Timestamp`, `Duration`: integer nanoseconds, as datetime has only microseconds |
 | optional | `Optional` |
 | type | `TypeValue` |
@@ -25,6 +25,7 @@ __all__ = [
     "TRUE_KEY",
     "Duration",
     "MapList",
+    "ObjectValue",
     "Optional",
     "SetList",
     "Timestamp",
@@ -142,6 +143,16 @@ def encode_key(key: Any) -> Any:
 def decode_key(key: Any) -> Any:
     """The key of a dict as a value."""
     return key.value if key.__class__ is _BoolKey else key
+
+
+class ObjectValue(dict[str, Any]):
+    """An object that an expression made, `Name{...}`: equal only to one of its type."""
+
+    __slots__ = ("cel_type",)
+
+    def __init__(self, cel_type: str, fields: dict[str, Any]) -> None:
+        super().__init__(fields)
+        self.cel_type = cel_type
 
 
 class SetList(list[Any]):
