@@ -33,7 +33,7 @@ def suspect(loops: HotLoops, now: float = 0.0) -> Suspect:
 
 def write(found: Suspect, value: object, now: float, *managers: str, before: object = None) -> HotLoop | None:
     found.wrote(CHILD, FIELD, before, value, managers, now)
-    return found.judge(now)
+    return found.judge(now + 0.001)  # a pass goes on after its write
 
 
 def test_an_object_is_suspect_after_some_passes_that_wrote_within_a_window() -> None:
@@ -99,6 +99,7 @@ def test_a_hot_object_is_slowed_more_and_more_up_to_a_minute_while_it_lasts() ->
         loop = write(found, 3, now)
         delays.append(0.0 if loop is None else loop.delay_seconds)
         now = max(now + 0.1, found.slowed_until)
+    assert found.judge(now) is None, "a pass that wrote nothing is none of it"
     assert delays[10:] == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]
 
 

@@ -109,6 +109,7 @@ class Suspect:
     def __init__(self, rules: HotLoops, generation: int, now: float) -> None:
         self._rules = rules
         self._fields: dict[tuple[Target, Path], _Field] = {}
+        self._written: dict[tuple[Target, Path], _Field] = {}  # since the last judgement
         self._seen_at = now
         self._delay_seconds = 0.0
         self.generation = generation
@@ -124,14 +125,14 @@ class Suspect:
         if field is None:
             field = self._fields[target, path] = _Field(self._rules.most_writes)
         field.wrote(before, after, managers, now, now - max(self._rules.window_seconds, 4 * self._delay_seconds))
+        self._written[target, path] = field
         self._seen_at = now
 
     def judge(self, now: float) -> HotLoop | None:
         """At the end of a pass that wrote: whether there is a loop. Then it is slowed, more each time."""
         rules = self._rules
-        for (target, path), field in self._fields.items():
-            if not field.written_at or field.written_at[-1] != now:
-                continue
+        written, self._written = self._written, {}
+        for (target, path), field in written.items():
             hot = len(field.returns_at) >= rules.most_returns or len(field.written_at) >= rules.most_writes
             if hot or (self._delay_seconds and (field.returns_at or len(field.written_at) > 1)):
                 doubled = max(2 * self._delay_seconds, rules.first_seconds)
