@@ -1,0 +1,115 @@
+"""`kubewright apiserver`, as a process: ready, killed, started again, refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubewright.client import Client, ClientConfig
+from kubewright.model import ObjectMeta
+from kubewright.models.core.v1 import ConfigMap, Node
+
+_SECONDS = 60.0
+
+
+@contextmanager
+def running(*arguments: str, home: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """The command once it is ready, and its kubeconfig."""
+    env = {**os.environ, "KUBEWRIGHT_CACHE_DIR": str(home), "HOME": str(home)}
+    command = [sys.executable, "-m", "kubewright", "apiserver", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("export KUBECONFIG="), process.stderr.read()
+            yield process, Path(line.removeprefix("export KUBECONFIG=").strip())
+        finally:
+            process.kill()
+
+
+def failed(*arguments: str, home: Path) -> tuple[int, str]:
+    env = {**os.environ, "KUBEWRIGHT_CACHE_DIR": str(home), "HOME": str(home)}
+    command = [sys.executable, "-m", "kubewright", "apiserver", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=_SECONDS)
+    return done.returncode, done.stderr
+
+
+def maps(kubeconfig: Path, *, create: int = 0) -> list[str]:
+    """Names of the config maps, after some were created."""
+
+    async def main() -> list[str]:
+        async with Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client:
+            for number in range(create):
+                await client.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", namespace="default")))
+            return sorted(each.metadata.name for each in await client.list(ConfigMap, namespace="default"))
+
+    return asyncio.run(main())
+
+
+def test_it_is_ready_when_it_says_so_and_ends_by_sigterm(tmp_path: Path) -> None:
+    with running("--nodes", "2", home=tmp_path) as (process, kubeconfig):
+        assert kubeconfig.stat().st_mode & 0o077 == 0
+
+        async def nodes() -> list[Any]:
+            async with Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client:
+                return list(await client.list(Node))
+
+        found = asyncio.run(nodes())
+        assert [each.metadata.name for each in found] == ["node-0", "node-1"]
+        assert {each.status.conditions[0].status for each in found} == {"True"}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=_SECONDS) == 0
+        assert not kubeconfig.exists()
+
+
+def test_nothing_that_was_answered_is_lost_by_sigkill(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with running("--data-dir", str(data), home=tmp_path) as (process, kubeconfig):
+        assert kubeconfig == data / "kubeconfig"
+        before = maps(kubeconfig, create=50)
+        process.kill()
+        process.wait(timeout=_SECONDS)
+    assert len(before) == 50
+    with running("--data-dir", str(data), home=tmp_path) as (_, kubeconfig):
+        assert maps(kubeconfig) == before
+
+
+def test_it_refuses_in_one_line_what_cannot_be(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    foreign = tmp_path / "kubeconfig"
+    foreign.write_text(json.dumps({"kind": "Config", "contexts": [{"name": "production"}]}))
+    with running("--data-dir", str(data), home=tmp_path):
+        code, said = failed("--data-dir", str(data), home=tmp_path)
+        assert (code, said.count("\n")) == (1, 1)
+        assert "another server uses it" in said
+    code, said = failed("--kubeconfig", str(foreign), home=tmp_path)
+    assert (code, said.count("\n")) == (1, 1)
+    assert "holds the contexts production and is not overwritten" in said
+    assert "production" in foreign.read_text()
+
+
+@pytest.mark.parametrize("arguments", [["--port", "x"], ["--port", "70000"], ["--nodes", "-1"], ["--nonsense"]])
+def test_arguments_that_say_nothing_are_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
+    code, said = failed(*arguments, home=tmp_path)
+    assert code == 2
+    assert "usage: kubewright apiserver" in said
+    assert "Traceback" not in said
+
+
+def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
+    with running(home=tmp_path) as (_, kubeconfig):
+        port = ClientConfig.from_kubeconfig(kubeconfig).server.rpartition(":")[2]
+        code, said = failed("--port", port, home=tmp_path)
+        assert (code, said.count("\n")) == (1, 1)
+        assert f"127.0.0.1:{port}: the port is in use by another process" in said
