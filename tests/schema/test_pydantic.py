@@ -212,6 +212,13 @@ def test_unknown_fields_survive_a_read_modify_write() -> None:
     assert overlaid(web)["spec"] == {"image": "a", "newer": {"x": 1}, "replicas": 4}
 
 
+def test_unknown_fields_of_items_follow_their_keys() -> None:
+    ports = b'[{"name":"a","number":1,"x":1},{"name":"b","number":2,"x":2}]'
+    web = decode(TheirWeb, b'{"metadata":{"name":"a"},"spec":{"image":"a","ports":%b}}' % ports)
+    web.spec.ports = [TheirPort(name="b", number=1)]
+    assert overlaid(web)["spec"]["ports"] == [{"name": "b", "number": 1, "x": 2}]
+
+
 def test_what_a_reconcile_changes_of_a_status_is_written() -> None:
     web = decode(TheirWeb, b'{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"image":"a"}}')
     draft = StatusDraft(web)

@@ -31,6 +31,7 @@ import orjson
 from .base import model_fields, plain_type
 from .codec import decode, origin_of, to_dict
 from .patch import same_json
+from .pydantics import is_pydantic, wire_types
 from .resource import Object
 
 __all__ = ["overlaid", "overlay"]
@@ -90,7 +91,7 @@ def _values(origin: Any, before: Any, after: Any, wanted: Any, keys: tuple[str, 
 
 
 def _objects(origin: dict[str, Any], before: dict[str, Any], after: dict[str, Any], wanted: Any) -> dict[str, Any]:
-    known = _fields(wanted) if isinstance(wanted, msgspec.StructMeta) else {}
+    known = _fields(wanted) if isinstance(wanted, msgspec.StructMeta) or is_pydantic(wanted) else {}
     of_map = _Field(_items(wanted), ())
     result = dict(origin)
     for name in before:
@@ -175,10 +176,11 @@ def _fields(model: Any) -> dict[str, _Field]:
     """What is known of the fields of a model, by their names on the wire."""
     named: Mapping[str, tuple[str, ...]] = getattr(model, "__list_map_keys__", {})
     found: dict[str, _Field] = {}
-    for each in model_fields(model):
-        wanted, markers = plain_type(each.type)
+    typed = wire_types(model) if is_pydantic(model) else {each.encode_name: each.type for each in model_fields(model)}
+    for name, annotation in typed.items():
+        wanted, markers = plain_type(annotation)
         marked = next((marker.keys for marker in markers if isinstance(getattr(marker, "keys", None), tuple)), ())
-        found[each.encode_name] = _Field(wanted, tuple(named.get(each.encode_name, marked)))
+        found[name] = _Field(wanted, tuple(named.get(name, marked)))
     return found
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, Protocol, cast
 
 import orjson
 
-__all__ = ["PydanticModel", "complaints", "core_schema_of", "from_wire", "is_pydantic", "to_wire"]
+__all__ = ["PydanticModel", "complaints", "core_schema_of", "from_wire", "is_pydantic", "to_wire", "wire_types"]
 
 
 class PydanticModel(Protocol):
@@ -32,6 +32,16 @@ def is_pydantic(wanted: Any) -> bool:
     pydantic = sys.modules.get("pydantic")
     base = getattr(pydantic, "BaseModel", None)
     return base is not None and isinstance(wanted, type) and issubclass(wanted, base)
+
+
+def wire_types(wanted: Any) -> dict[str, Any]:
+    """The types of a model's fields, with their metadata, by name on the wire."""
+    return {
+        info.serialization_alias or name: Annotated[(info.annotation, *info.metadata)]
+        if info.metadata
+        else info.annotation
+        for name, info in wanted.model_fields.items()
+    }
 
 
 def from_wire(wanted: Any, value: Any) -> Any:

@@ -64,6 +64,16 @@ def test_what_stood_above_the_versions_is_in_each() -> None:
         assert version["schema"] == OLD["spec"]["validation"]
 
 
+@pytest.mark.parametrize(
+    ("said", "made"), [(None, {}), (True, {"status": {}}), ({}, {"status": {}}), (False, {})]
+)
+def test_the_status_subresource_is_an_object(said: Any, made: Any) -> None:
+    conversion = convert(subresources={"status": said})
+    assert conversion.crd["spec"]["versions"][0].get("subresources", {}) == made
+    assert bool(conversion.assumed) is (said is True)
+    assert conversion.remaining == ()
+
+
 def test_a_single_version_is_a_list_of_one() -> None:
     (version,) = convert().crd["spec"]["versions"]
     assert (version["name"], version["served"], version["storage"]) == ("v1", True, True)

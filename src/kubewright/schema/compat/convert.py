@@ -61,6 +61,7 @@ def convert_crd(crd: Mapping[str, Any]) -> Conversion:
     except (TooDeep, TypeError) as error:
         return Conversion(dict(crd), (), (str(error),))
     if made.get("apiVersion") == _OLD:
+        _mend(made, assumed)
         broken = shape_of(made, wanted="old crd").broken
         if broken or not made.get("spec"):
             return Conversion(made, (), tuple(broken) or ("spec: Required value",))
@@ -162,14 +163,26 @@ def _version(old: Mapping[str, Any], shared: Mapping[str, Any], keeps: bool, ass
     made["schema"] = {"openAPIV3Schema": schema}
     subresources = old.get("subresources") or shared["subresources"]
     if subresources:
-        # A status of null is one that was written as `status:`, and meant to be there.
-        made["subresources"] = {key: each if each is not None else {} for key, each in subresources.items()}
+        made["subresources"] = dict(subresources)
     columns = old.get("additionalPrinterColumns") or shared["additionalPrinterColumns"]
     if columns:
         made["additionalPrinterColumns"] = [
             {"jsonPath" if key == "JSONPath" else key: each for key, each in column.items()} for column in columns
         ]
     return made
+
+
+def _mend(crd: dict[str, Any], assumed: list[str]) -> None:
+    """`status: true` was never right, and is in many files."""
+    spec = _mapping(crd.get("spec"))
+    versions = spec.get("versions")
+    for holder in (spec, *(versions if isinstance(versions, list) else ())):
+        subresources = _mapping(_mapping(holder).get("subresources"))
+        if subresources.get("status") is True:
+            subresources["status"] = {}
+            assumed.append("subresources.status was true; it is an object now: {}")
+        elif subresources.get("status") is False:
+            del subresources["status"]
 
 
 class _Schemas:
