@@ -266,3 +266,11 @@ def test_a_list_is_what_a_server_answers_to_the_same_selectors(
 
 def _node(each: Entry) -> list[str]:
     return [field_of(each.data, "spec.node")]
+
+
+def test_a_label_that_is_written_with_an_escape_is_found_all_the_same() -> None:
+    plain = entry("x", labels={"app": "web"})
+    escaped = entry_of(plain.data.replace(b'"web"', b'"\\u0077eb"'))
+    assert b'"web"' not in escaped.data
+    assert names(Query(labels="app=web").of(informer_of(escaped))) == ["ns/x"]
+    assert names(Query(labels="app=db").of(informer_of(escaped))) == []

@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 from types import MappingProxyType
 
@@ -111,8 +112,6 @@ class Informer:
         if source is not None:
             self.add_source(source, scope, intake=intake)
 
-    # Scopes
-
     def add_source(self, source: ListWatch, scope: Scope = EVERYTHING, *, intake: Intake | None = None) -> None:
         """Follow one more collection of the kind, at once if it runs.
 
@@ -194,6 +193,11 @@ class Informer:
         """What the server last refused, until it answers well again."""
         return self._parts.problem
 
+    def problem_in(self, namespace: str) -> ListWatchError | None:
+        """As `problem`, of the scope that covers a namespace."""
+        found = self._parts.covering(namespace)
+        return found[1].problem if found is not None else None
+
     @property
     def last_event_at(self) -> float | None:
         """When the server last sent anything, of the scope that is silent longest; None before that."""
@@ -254,10 +258,6 @@ class Informer:
         if not gone and self.written.was_missed(key, version):
             self._handlers.tell((Added(kept), Deleted(kept, state_unknown=True)))
 
-    def knows(self, key: Key, version: int) -> bool:
-        """Whether the watch is past an answer of that version, and `wrote` would have nothing to do."""
-        return self.observed(key.namespace) >= version and not self.written.was_missed(key, version)
-
     # Waiting
 
     async def wait_synced(
@@ -282,12 +282,11 @@ class Informer:
             done = self._synced if namespace is None else self.has_synced_in(namespace)
             return done and not self.is_absent
 
-        await self._waits.wait(reached, timeout_seconds, "the initial state", unless)
+        problem = None if namespace is None else partial(self.problem_in, namespace)
+        await self._waits.wait(reached, timeout_seconds, "the initial state", unless, problem)
 
     async def wait_version(self, version: int | str, timeout_seconds: float | None = None) -> None:
-        """Return when the store has reached `version`, the resourceVersion of a write's answer, say.
-
-        From then on the store shows that write or a later state.
+        """Return when the store has reached `version`, of a write's answer, say, and shows that or a later state.
 
         Raises:
             ValueError: `version` is no decimal number.

@@ -23,6 +23,9 @@ from .store import IndexFunction, Store
 __all__ = ["Query", "Wanted"]
 
 
+_ESCAPE = b"\\u00"  # how else a letter of a label's value could be written
+
+
 class Wanted(msgspec.Struct, frozen=True):
     """One index and the value to find by it."""
 
@@ -52,6 +55,12 @@ class Query:
     ) -> None:
         self.namespace = namespace
         self._labels = Selector.of(labels) if labels is not None else None
+        # What stands in the bytes of whatever is selected: most of what is not, is told by a search for it.
+        self._needles = [
+            b'"%b"' % each.values[0].encode()
+            for each in (self._labels.requirements if self._labels is not None else ())
+            if each.operator == "=" and each.values[0]
+        ]
         self._wanted = [*wanted]
         self._names: list[Callable[[str, str], bool]] = []
         self._others: list[tuple[FieldValues, str]] = []
@@ -114,7 +123,10 @@ class Query:
             return False
         if self._labels is None:
             return True
+        data = entry.data
+        if any(needle not in data for needle in self._needles) and _ESCAPE not in data:
+            return False
         try:
-            return self._labels.matches(labels_of(entry.data))
+            return self._labels.matches(labels_of(data))
         except msgspec.DecodeError:
             return False  # labels that are no labels match no selector

@@ -231,7 +231,7 @@ class Reader:
             return
         gone = is_gone(obj)
         # A released object's version is the one before the deletion: it may have been observed already.
-        if not gone and informer.knows(key_of(obj), int(version)):
+        if not gone and _is_past(informer, key_of(obj), int(version)):
             informer.written.note_version(version)
         else:
             informer.wrote(entry_of(origin_of(obj) or encode(obj)), gone=gone)
@@ -243,6 +243,11 @@ class Reader:
         if informer is not None and obj.metadata.uid:
             number = int(version) if version.isdecimal() else 0
             informer.written.put(key_of(obj), Written(obj.metadata.uid, number, None, gone=True))
+
+
+def _is_past(informer: Informer, key: Key, version: int) -> bool:
+    """Whether the watch is past an answer of that version, so that there is nothing to remember."""
+    return informer.observed(key.namespace) >= version and not informer.written.was_missed(key, version)
 
 
 def _unselected(informer: Informer, key: Key, rule: str) -> OutsideCache:

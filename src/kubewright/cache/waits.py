@@ -45,6 +45,7 @@ class Awaited(Protocol):
 class _Waiter(Struct, eq=False):
     reached: Callable[[], bool]
     unless: tuple[type[ListWatchError], ...]
+    problem: Callable[[], ListWatchError | None]
     future: asyncio.Future[None]
 
 
@@ -64,8 +65,9 @@ class Waits:
         timeout_seconds: float | None,
         what: str,
         unless: tuple[type[ListWatchError], ...] = (),
+        problem: Callable[[], ListWatchError | None] | None = None,
     ) -> None:
-        """Return when `reached` holds.
+        """Return when `reached` holds. `problem`: what stands in its way; that of the informer by default.
 
         Raises:
             TimeoutError: not within the time. InformerStopped. ListWatchError: the problem is one of `unless`.
@@ -75,7 +77,8 @@ class Waits:
             return
         if informer.stopped:
             raise InformerStopped(f"informer {informer.name}: stopped before it had {what}")
-        waiter = _Waiter(reached, unless, asyncio.get_running_loop().create_future())
+        problem = problem or (lambda: informer.problem)
+        waiter = _Waiter(reached, unless, problem, asyncio.get_running_loop().create_future())
         self._waiters.append(waiter)
         self.listen()
         self._look_at(waiter)
@@ -83,10 +86,10 @@ class Waits:
             async with asyncio.timeout(timeout_seconds):
                 await waiter.future
         except TimeoutError:
-            problem = f": {informer.problem}" if informer.problem else ""
+            said = f": {problem()}" if problem() else ""
             raise TimeoutError(
                 f"informer {informer.name}: did not reach {what} within {timeout_seconds:g} s; "
-                f"it is {informer.condition} at resource version {informer.observed_version}{problem}"
+                f"it is {informer.condition} at resource version {informer.observed_version}{said}"
             ) from None
         finally:
             self._waiters.remove(waiter)
@@ -106,8 +109,8 @@ class Waits:
             return
         if waiter.reached():
             waiter.future.set_result(None)
-        elif waiter.unless and isinstance(self._informer.problem, waiter.unless):
-            waiter.future.set_exception(self._informer.problem)
+        elif waiter.unless and isinstance(problem := waiter.problem(), waiter.unless):
+            waiter.future.set_exception(problem)
 
     def stop(self) -> None:
         """End all waits: the informer has stopped."""

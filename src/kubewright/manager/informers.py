@@ -87,6 +87,7 @@ class Informers:
         self._options = options or CacheOptions()
         self._sync_seconds = sync_seconds
         self._kinds: dict[GroupVersionKind, _Kind] = {}
+        self._is_live: dict[GroupVersionKind, bool] = {}
 
     # -- kinds -----------------------------------------------------------------------------------------------------
 
@@ -97,7 +98,11 @@ class Informers:
 
     def live(self, kind: type[Object]) -> Client | None:
         """The client to read a kind with, if it is not to be read from the cache."""
-        return self._client if self._options.of_kind(info_of(kind)).live else None
+        gvk = info_of(kind).gvk
+        is_live = self._is_live.get(gvk)
+        if is_live is None:  # asked for with each read
+            is_live = self._is_live[gvk] = self._options.of_kind(info_of(kind)).live
+        return self._client if is_live else None
 
     async def start(self, kind: type[Object], *, newest: bool = False) -> Informer:
         """The informer of a kind, running but perhaps not synced. `newest` as of `Informer`, if it is only now made."""
@@ -260,8 +265,9 @@ class Informers:
         try:
             await informer.wait_synced(self._sync_seconds, namespace=namespace, unless=_FATAL)
         except (TimeoutError, ListWatchError):
-            if not (absent and isinstance(informer.problem, NotInstalled)):
-                raise self._not_synced(informer, informer.problem) from None
+            problem = informer.problem_in(namespace)
+            if not (absent and isinstance(problem, NotInstalled)):
+                raise self._not_synced(informer, problem) from None
         except InformerStopped as error:
             raise CacheNotSynced(str(error)) from None
 
