@@ -56,7 +56,13 @@ class DefinitionStrategy(GenericStrategy):
         self.columns = reader.columns
 
     def decode(self, obj: dict[str, Any]) -> Undecoded:
-        return self._reader.decode(obj)
+        spec = obj.get("spec")
+        has_none = isinstance(spec, dict) and spec.get("versions") == []
+        found = self._reader.decode(obj)
+        if has_none:
+            # Elsewhere an empty list is read as none; the refusal of this one shows what was sent.
+            obj["spec"]["versions"] = []
+        return found
 
     def default(self, obj: dict[str, Any]) -> None:
         self._reader.default(obj)
