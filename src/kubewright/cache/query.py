@@ -23,9 +23,6 @@ from .store import IndexFunction, Store
 __all__ = ["Query", "Wanted"]
 
 
-_ESCAPE = b"\\u00"  # how else a letter of a label's value could be written
-
-
 class Wanted(msgspec.Struct, frozen=True):
     """One index and the value to find by it."""
 
@@ -54,16 +51,8 @@ class Query:
         wanted: Sequence[Wanted] = (),
     ) -> None:
         self.namespace = namespace
-        self._labels = Selector.of(labels) if labels is not None else None
-        # What stands in the bytes of whatever is selected: most of what is not, is told by a search for it.
-        self._needles = [
-            b'"%b"' % each.values[0].encode()
-            for each in (self._labels.requirements if self._labels is not None else ())
-            if each.operator == "=" and each.values[0]
-        ]
         self._wanted = [*wanted]
-        self._names: list[Callable[[str, str], bool]] = []
-        self._others: list[tuple[FieldValues, str]] = []
+        self._checks: list[Callable[[Entry], bool]] = []
         self._name: str | None = None
         for each in FieldSelector.of(fields).requirements if fields is not None else ():
             if each.field in ("metadata.name", "metadata.namespace"):
@@ -71,21 +60,25 @@ class Query:
             elif each.operator == "=":
                 self._wanted.append(Wanted(f"field:{each.field}", FieldValues(each.field), each.value))
             else:
-                self._others.append((FieldValues(each.field), each.value))
+                self._checks.append(_other_than(FieldValues(each.field), each.value))
+        if labels is not None and (selector := Selector.of(labels)):
+            self._checks.append(_labelled(selector))
 
     def _by_name(self, is_name: bool, is_equal: bool, value: str) -> None:
         if is_equal and is_name:
             self._name = value
         elif is_equal and self.namespace is None:
             self.namespace = value
-        self._names.append(lambda namespace, name: ((name if is_name else namespace) == value) is is_equal)
+        self._checks.append(lambda entry: ((entry.name if is_name else entry.namespace) == value) is is_equal)
 
     def of(self, informer: Informer) -> Sequence[Entry]:
         """The entries, with what we wrote ourselves put over them, in no particular order."""
         found = self._candidates(informer.store)
-        if not len(informer.written):
-            return [entry for entry in found if self._is_meant(entry)]
-        return [*self._over(found, informer)]
+        if len(informer.written):
+            found = [*self._over(found, informer)]
+        for check in self._checks:
+            found = [entry for entry in found if check(entry)]
+        return found
 
     def _candidates(self, store: Store) -> Sequence[Entry]:
         for each in self._wanted:
@@ -107,26 +100,26 @@ class Query:
     def _over(self, found: Sequence[Entry], informer: Informer) -> Iterator[Entry]:
         written: dict[Key, Entry | None] = {key: informer.written.newest(key) for key in informer.written}
         for entry in found:
-            if entry.key not in written and self._is_meant(entry):
+            if entry.key not in written:
                 yield entry
         for key, newest in written.items():
             if newest is None or (self.namespace is not None and key.namespace != self.namespace):
                 continue
-            if all(each.value in each.function(newest) for each in self._wanted) and self._is_meant(newest):
+            if all(each.value in each.function(newest) for each in self._wanted):
                 yield newest
 
-    def _is_meant(self, entry: Entry) -> bool:
-        """Whether names, labels and the other fields are those that are asked for."""
-        if any(not is_meant(entry.namespace, entry.name) for is_meant in self._names):
-            return False
-        if any(value in values(entry) for values, value in self._others):
-            return False
-        if self._labels is None:
-            return True
-        data = entry.data
-        if any(needle not in data for needle in self._needles) and _ESCAPE not in data:
-            return False
+
+def _other_than(values: FieldValues, value: str) -> Callable[[Entry], bool]:
+    return lambda entry: value not in values(entry)
+
+
+def _labelled(selector: Selector) -> Callable[[Entry], bool]:
+    matches = selector.matches
+
+    def check(entry: Entry) -> bool:
         try:
-            return self._labels.matches(labels_of(data))
+            return matches(labels_of(entry.data))
         except msgspec.DecodeError:
             return False  # labels that are no labels match no selector
+
+    return check

@@ -29,7 +29,7 @@ from .index import Index
 from .informer import Informer
 from .listwatch import ListWatchError
 from .query import Query, Wanted
-from .scope import OutsideCache, Scope
+from .scope import OutsideCache
 from .written import Written
 
 __all__ = ["OWNER_INDEX", "CacheNotSynced", "Reader", "controller_uids"]
@@ -106,8 +106,12 @@ class Reader:
         if (client := self._live(kind)) is not None:
             return await client.find(kind, key.name, namespace=key.namespace or None)
         informer = await self._informer(kind)
-        scope = await self._scope(informer, key.namespace, "get", str(key))
-        if shut := scope.shuts_out(key.namespace, key.name):
+        scope = informer.scope_of(key.namespace)
+        if scope is None:
+            raise _unknown(informer, f"unable to get: {key}")
+        if not informer.has_synced_in(key.namespace):
+            await informer.wait_synced(_LATE_SECONDS, namespace=key.namespace)
+        if scope.fields and (shut := scope.shuts_out(key.namespace, key.name)):
             raise _unselected(
                 informer, key, f"the cache holds what {scope.field_selector} selects, and {shut} is false"
             )
@@ -148,7 +152,10 @@ class Reader:
         query = Query(namespace, labels, fields, wanted)
         informer = await self._informer(kind)
         if namespace is not None and info_of(kind).namespaced:
-            await self._scope(informer, namespace, "list", namespace)
+            if informer.scope_of(namespace) is None:
+                raise _unknown(informer, f"unable to list: {namespace}")
+            if not informer.has_synced_in(namespace):
+                await informer.wait_synced(_LATE_SECONDS, namespace=namespace)
         elif not informer.has_synced_in(None):
             await informer.wait_synced(_LATE_SECONDS)
         return [*self._decoded(kind, query.of(informer))]
@@ -191,20 +198,6 @@ class Reader:
             return False
         return not scope.fields and informer.has_synced_in(key.namespace)
 
-    async def _scope(self, informer: Informer, namespace: str, verb: str, what: str) -> Scope:
-        scope = informer.scope_of(namespace)
-        if scope is None:
-            names = ", ".join(sorted(each.namespace for each in informer.scopes)) or "none"
-            raise OutsideCache(
-                informer.name,
-                f"unable to {verb}: {what}",
-                f"unknown namespace for the cache, which has {names}",
-                "add it to CacheOptions(namespaces=...), or read with ctx.client",
-            )
-        if not informer.has_synced_in(namespace):
-            await informer.wait_synced(_LATE_SECONDS, namespace=namespace)
-        return scope
-
     def _decoded(self, kind: type[T], entries: Iterable[Entry]) -> Iterable[T]:
         for entry in entries:
             try:
@@ -243,6 +236,12 @@ class Reader:
         if informer is not None and obj.metadata.uid:
             number = int(version) if version.isdecimal() else 0
             informer.written.put(key_of(obj), Written(obj.metadata.uid, number, None, gone=True))
+
+
+def _unknown(informer: Informer, what: str) -> OutsideCache:
+    names = ", ".join(sorted(each.namespace for each in informer.scopes)) or "none"
+    rule = f"unknown namespace for the cache, which has {names}"
+    return OutsideCache(informer.name, what, rule, "add it to CacheOptions(namespaces=...), or read with ctx.client")
 
 
 def _is_past(informer: Informer, key: Key, version: int) -> bool:
