@@ -42,6 +42,7 @@ def cel_eval(
     from kubewright.schema.cel import compile as compile_expression
     from kubewright.schema.cel.jsonout import to_json
     from kubewright.schema.cel.kubernetes import PER_CALL_LIMIT, stored
+    from kubewright.schema.cel.nodes import reads
     from kubewright.schema.cel.types import DYN
 
     values = {name: _parse(text, f"--var {name}") for name, text in map(_pair, var or ())}
@@ -62,13 +63,18 @@ def cel_eval(
     except CompileError as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2) from None
+    for name, option in (("self", "--self"), ("oldSelf", "--old-self")):
+        if name not in values and reads(program.node, name):
+            print(f"error: the expression reads {name}: give {option} FILE", file=sys.stderr)
+            raise typer.Exit(1)
     try:
         value, cost = program.evaluate_with_cost(values, cost_limit=PER_CALL_LIMIT)
+        shown = json.dumps(to_json(value), ensure_ascii=False)
     except EvaluationError as error:
         print(f"error: {error}", file=sys.stderr)
         print(f"cost: {error.cost}", file=sys.stderr)
         raise typer.Exit(1) from None
-    print(json.dumps(to_json(value), ensure_ascii=False))
+    print(shown)
     print(f"cost: {cost}")
 
 
@@ -89,7 +95,12 @@ def _parse(text: str, what: str) -> Any:
 def _read(file: Path) -> Any:
     import yaml
 
-    text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise typer.BadParameter(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{file} is not UTF-8 text") from None
     try:
         # JSON first: YAML reads its dates as dates.
         return json.loads(text)
@@ -97,7 +108,7 @@ def _read(file: Path) -> Any:
         pass
     try:
         return _load_yaml(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise typer.BadParameter(f"{file} is neither JSON nor YAML: {error}") from None
 
 

@@ -21,16 +21,20 @@ class Range(Model):
     max: int
 ```
 
-Markers are values without behaviour. What each does to a schema, and where it has no meaning, is in `constraints`.
+Markers are values; only a `Rule` can be asked (`Rule.check`). What each does to a schema, and where it has no meaning,
+is in `constraints`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from typing_extensions import Doc
+
+if TYPE_CHECKING:
+    from .structural.fielderrors import FieldError
 
 __all__ = [
     "AtLeastOneOf",
@@ -149,6 +153,20 @@ class Rule(ClassMarker):
     reason: Reason | None = field(default=None, kw_only=True)
     field_path: str | None = field(default=None, kw_only=True)
     optional_old_self: bool | None = field(default=None, kw_only=True)
+
+    def check(self, new: Any, old: Any = None, *, schema: Any = None) -> list[FieldError]:
+        """What the rule says of a value, or of a change from `old` to `new`; empty if they keep it.
+
+        Args:
+            new, old: JSON data, or an object of a Model, whose schema then types the rule.
+            schema: a structural schema, or a type that has one; types the rule where `new` is JSON data.
+
+        Raises:
+            CelError: the rule does not compile; `str()` is a server's text.
+        """
+        from .ruled import ask
+
+        return ask(self, new, old, schema)
 
 
 @dataclass(frozen=True, slots=True)

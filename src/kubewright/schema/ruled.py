@@ -14,6 +14,7 @@ from .errors import Place, Problems
 from .node import Schema
 
 if TYPE_CHECKING:
+    from .markers import Rule
     from .structural.fielderrors import FieldError
 
 __all__ = ["check_rules"]
@@ -40,6 +41,30 @@ def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
             where = Place(place.owner, _field_of(error.field), place.source) if rule is not None else place
         said, cure = _say(rule, error, unbounded)
         problems.add(where, said, cure)
+
+
+def ask(rule: Rule, new: Any, old: Any, schema: Any) -> list[FieldError]:
+    """What one rule says of a value or a change; see `Rule.check`."""
+    from kubewright.model import Model
+    from kubewright.model.codec import to_dict
+
+    from .build import schema_of
+    from .cel.plain import check_rule
+
+    if schema is None and isinstance(new, Model):
+        schema = type(new)
+    if schema is not None and not isinstance(schema, Mapping):
+        schema = schema_of(schema)
+    written = {
+        "rule": rule.expr,
+        "message": rule.message,
+        "messageExpression": rule.message_expression,
+        "reason": rule.reason,
+        "fieldPath": rule.field_path,
+        "optionalOldSelf": rule.optional_old_self,
+    }
+    new, old = (to_dict(each) if isinstance(each, Model) else each for each in (new, old))
+    return check_rule({key: each for key, each in written.items() if each is not None}, new, old, schema=schema)
 
 
 def _rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -80,3 +81,34 @@ def test_a_path_that_leads_nowhere_names_the_fields(crd: str) -> None:
     assert code == 2
     assert "nope" in err
     assert "ports" in err
+
+
+def test_a_variable_without_a_value_names_the_option(crd: str) -> None:
+    assert run("self.min > 1", "--crd", crd, "--path", "spec") == (
+        1,
+        "",
+        "error: the expression reads self: give --self FILE\n",
+    )
+    assert run("1 + 1", "--crd", crd, "--path", "spec")[0] == 0
+
+
+@pytest.mark.parametrize("option", ["--self", "--old-self", "--crd"])
+def test_a_file_that_cannot_be_read_is_named(option: str, tmp_path: Path) -> None:
+    missing = tmp_path / "missing.yaml"
+    code, _, err = run("true", option, str(missing))
+    assert code == 2
+    assert "missing.yaml" in err.replace("\n", "").replace("\u2502", "")
+    broken = tmp_path / "broken.yaml"
+    broken.write_bytes(b"\xff\xfe{")
+    assert run("true", option, str(broken))[0] == 2
+
+
+GOLDEN = Path(__file__).parent / "golden" / "cel_eval.yaml"
+
+
+@pytest.mark.parametrize("case", yaml.safe_load(GOLDEN.read_text(encoding="utf-8")), ids=lambda case: case["args"][0])
+def test_output_and_exit_code_are_the_golden_ones(case: dict[str, Any], crd: str) -> None:
+    """`golden/cel_eval.yaml` is written by hand: arguments, standard input, what comes out."""
+    args = [arg.replace("$CRD", crd) for arg in case["args"]]
+    code, out, err = run(*args, given=case.get("in"))
+    assert (code, out, err) == (case.get("exit", 0), case.get("out", ""), case.get("err", ""))
