@@ -317,7 +317,6 @@ ROWS: list[Object] = [
     _object("PriorityLevelConfiguration", "table-level-rejecting", "flowcontrol.apiserver.k8s.io/v1", spec={
         "type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}
     }),
-    _object("ServiceCIDR", "table-cidr", "networking.k8s.io/v1", spec={"cidrs": ["10.200.0.0/16"]}),
     _object("IPAddress", "10.200.0.5", "networking.k8s.io/v1", spec={
         "parentRef": {"group": "", "resource": "services", "namespace": "n", "name": "s"}
     }),

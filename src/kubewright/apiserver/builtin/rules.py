@@ -49,13 +49,18 @@ class Rules:
     """The rules of one kind.
 
     `counts` names what `generation` counts changes of: "" for a kind without generation, "spec" for everything but
-    metadata and status, "spec+annotations", "all" for everything but metadata. `labels` has the values of field
-    selectors; `label_error` what is said of others, with `{}` for the label.
+    metadata and status, "all" for everything but metadata, "nothing" for a kind whose generation stays; "+labels" and
+    "+annotations" add these. `checks_finalizers` is whether finalizers have to be standard ones or of a domain, and
+    `checks_metadata_again` whether all of the metadata is checked at each change, whatever it was before. `labels` has
+    the values of field selectors; `label_error` what is said of others, with `{}` for the label.
     """
 
     name_rule: Callable[[str], list[str]] = dns_subdomain
     has_status: bool = False
     counts: str = ""
+    first_generation: int = 1
+    checks_finalizers: bool = True
+    checks_metadata_again: bool = False
     unconditional: bool = True
     create_on_update: bool = False
     returns_deleted: bool = False

@@ -22,6 +22,7 @@ from .decoding import decode
 from .defaults import Defaulter
 from .gotypes import GoType, GoTypes
 from .rules import Object, Rules
+from .validation.labels import finalizer_errors
 
 __all__ = ["KindStrategy", "PartStrategy", "StatusStrategyOf"]
 
@@ -72,8 +73,8 @@ class KindStrategy(GenericStrategy):
         rules.admit_create(obj, context)
         if rules.has_status:
             self.clear(obj, "status")
-        if rules.counts:
-            obj["metadata"]["generation"] = 1
+        if rules.counts and rules.first_generation:
+            obj["metadata"]["generation"] = rules.first_generation
         rules.prepare_create(obj, context)
 
     def clear(self, obj: Object, name: str) -> None:
@@ -85,7 +86,8 @@ class KindStrategy(GenericStrategy):
             obj.pop(name, None)
 
     def metadata_errors(self, meta: Object, *, namespaced: bool) -> list[FieldError]:
-        return meta_errors(meta, namespaced=namespaced, name_rule=self.rules.name_rule)
+        errors = meta_errors(meta, namespaced=namespaced, name_rule=self.rules.name_rule)
+        return errors + (finalizer_errors(meta) if self.rules.checks_finalizers else [])
 
     def validate_create(self, obj: Object, context: Context) -> list[FieldError]:
         return _each_once(self.rules.validate(obj, context))
@@ -104,13 +106,20 @@ class KindStrategy(GenericStrategy):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def _has_changed(self, new: Object, old: Object) -> bool:
-        counts = self.rules.counts
-        if counts == "spec+annotations":
-            before, after = old["metadata"].get("annotations", {}), new["metadata"].get("annotations", {})
-            if before != after:
-                return True
+        counts, _, beside = self.rules.counts.partition("+")
+        if counts == "nothing":
+            return False
+        if beside and old["metadata"].get(beside, {}) != new["metadata"].get(beside, {}):
+            return True
         left_out = {"metadata", "apiVersion", "kind"} if counts == "all" else _NOT_COUNTED
         return any(not same(new.get(name), old.get(name)) for name in (new.keys() | old.keys()) - left_out)
+
+    def metadata_update_errors(self, new: Object, old: Object) -> list[FieldError]:
+        errors = super().metadata_update_errors(new, old)
+        if not self.rules.checks_metadata_again:
+            return errors
+        again = self.metadata_errors(new, namespaced="namespace" in new)
+        return errors + [each for each in again if each not in errors]
 
     def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
         return _each_once(self.rules.validate_update(new, old, context))

@@ -17,6 +17,7 @@ import msgspec
 from .gotext import as_json, plain, quoted
 
 __all__ = [
+    "OMITTED",
     "FieldError",
     "child",
     "duplicate",
@@ -59,6 +60,14 @@ _BLOCKING: Final = frozenset(
 )
 
 
+class _Omitted:
+    """Its own type, so that no value is mistaken for it."""
+
+
+OMITTED: Final = _Omitted()
+"""The value of an error whose text leaves it out, though others of its reason show theirs."""
+
+
 class FieldError(msgspec.Struct, frozen=True):
     """One broken rule.
 
@@ -75,7 +84,7 @@ class FieldError(msgspec.Struct, frozen=True):
     def body(self) -> str:
         """The error without its field."""
         said = _SAID[self.reason]
-        if self.reason not in _SILENT:
+        if self.reason not in _SILENT and self.value is not OMITTED:
             said = f"{said}: {_shown(self.value)}"
         return f"{said}: {self.detail}" if self.detail else said
 

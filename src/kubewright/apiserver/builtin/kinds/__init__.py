@@ -7,7 +7,7 @@ is checked). `PARTS` are subresources that change one part of the object; `SCALE
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ..rules import Rules
@@ -26,7 +26,45 @@ class Part:
     check: Callable[..., Any] | None = None
 
 
-RULES: Final[Mapping[tuple[str, str], Rules]] = {**core_kinds.RULES, **workloads.RULES, **others.RULES}
+_CHECKED_AGAIN: Final = frozenset(
+    {
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "ConfigMap",
+        "ControllerRevision",
+        "CSINode",
+        "EndpointSlice",
+        "Endpoints",
+        "FlowSchema",
+        "Ingress",
+        "IngressClass",
+        "Node",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "Role",
+        "RoleBinding",
+        "Secret",
+        "ServiceAccount",
+        "StatefulSet",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+    }
+)
+"""Kinds whose changes go through the checks of new objects."""
+
+_OTHER_FINALIZERS: Final = ("admissionregistration.k8s.io/v1", "apiextensions.k8s.io/v1", "apiregistration.k8s.io/v1")
+"""Groups that are not of the core's making, whose finalizers are qualified names and that is all."""
+
+
+def _with_metadata(key: tuple[str, str], rules: Rules) -> Rules:
+    api_version, kind = key
+    again = kind in _CHECKED_AGAIN
+    return replace(rules, checks_finalizers=api_version not in _OTHER_FINALIZERS, checks_metadata_again=again)
+
+
+RULES: Final[Mapping[tuple[str, str], Rules]] = {
+    key: _with_metadata(key, rules) for key, rules in {**core_kinds.RULES, **workloads.RULES, **others.RULES}.items()
+}
 
 PARTS: Final[Mapping[tuple[str, str], Part]] = {
     ("Namespace", "finalize"): Part(("spec", "finalizers")),

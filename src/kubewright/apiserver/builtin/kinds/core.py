@@ -10,7 +10,7 @@ from kubewright.schema.structural.metarules import dns_label
 
 from ...strategy import Context
 from ..rules import Rules
-from ..validation import claims, configuration, secrets
+from ..validation import claims, configuration, secrets, statuses
 from ..validation.services import endpoints
 from ..validation.texts import Object
 from .checks import changed, created
@@ -209,6 +209,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         admit_create=_taint_node,
         validate=created(configuration.node),
         validate_update=changed(configuration.node_update),
+        validate_status=changed(configuration.node_update),
         prepare_update=lambda new, old, context: _keep_status(new, old),
         labels={"spec.unschedulable": _unschedulable},
     ),
@@ -219,6 +220,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         prepare_create=_create_claim,
         validate=created(claims.claim),
         validate_update=changed(claims.claim_update),
+        validate_status=changed(statuses.claim),
     ),
     ("v1", "PersistentVolume"): Rules(
         has_status=True,
@@ -235,6 +237,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         returns_deleted=True,
         validate=created(configuration.quota),
         validate_update=changed(configuration.quota_update),
+        validate_status=changed(statuses.quota),
     ),
     ("v1", "LimitRange"): Rules(
         create_on_update=True,

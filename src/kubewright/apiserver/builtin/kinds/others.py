@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from kubewright.schema.structural.fielderrors import FieldError, forbidden
+from kubewright.schema.structural.fielderrors import FieldError
 from kubewright.schema.structural.metarules import path_segment
 from kubewright.schema.structural.values import same
 
@@ -14,8 +14,8 @@ from ...errors import invalid_of
 from ...strategy import Context
 from ..conversion import event_to_core
 from ..rules import Rules
-from ..validation import autoscaling, claims, configuration, networking, rbac
-from ..validation.texts import Object
+from ..validation import autoscaling, claims, configuration, networking, rbac, statuses
+from ..validation.texts import Object, fixed, immutable
 from ..validation.webhooks import webhook_configuration
 from .checks import changed, created, same_as_created
 from .core import EVENT_LABELS
@@ -79,7 +79,19 @@ def _no_election(obj: Object, *_: Any) -> None:
 
 def _fixed_revision(new: Object, old: Object, context: Context) -> list[FieldError]:
     """What a ControllerRevision holds never changes."""
-    return [] if same(new.get("data"), old.get("data")) else [forbidden("data", "field is immutable")]
+    return immutable("data", new.get("data"), old.get("data"))
+
+
+def _fixed_driver(new: Object, old: Object, context: Context) -> list[FieldError]:
+    after, before = new["spec"], old["spec"]
+    errors = immutable("spec.attachedRequired", after.get("attachRequired"), before.get("attachRequired"))
+    return errors + fixed(
+        "spec.volumeLifecycleModes", after.get("volumeLifecycleModes"), before.get("volumeLifecycleModes")
+    )
+
+
+def _fixed_handler(new: Object, old: Object, context: Context) -> list[FieldError]:
+    return fixed("handler", new.get("handler"), old.get("handler"))
 
 
 def _of(part: str, name: str) -> Callable[[Object], str]:
@@ -126,6 +138,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         unconditional=False,
         validate=created(autoscaling.budget),
         validate_update=same_as_created(autoscaling.budget),
+        validate_status=changed(statuses.budget),
     ),
     ("networking.k8s.io/v1", "Ingress"): Rules(
         has_status=True,
@@ -133,6 +146,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         admit_create=_admit_ingress,
         validate=created(networking.ingress),
         validate_update=_ingress_change,
+        validate_status=changed(statuses.ingress),
     ),
     ("networking.k8s.io/v1", "IngressClass"): Rules(
         counts="spec",
@@ -146,7 +160,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ),
     ("networking.k8s.io/v1", "ServiceCIDR"): Rules(has_status=True),
     ("discovery.k8s.io/v1", "EndpointSlice"): Rules(
-        counts="all",
+        counts="all+labels",
         validate=created(networking.endpoint_slice),
         validate_update=changed(networking.endpoint_slice_update),
     ),
@@ -179,7 +193,9 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate=created(claims.storage_class),
         validate_update=changed(claims.storage_class_update),
     ),
-    ("storage.k8s.io/v1", "CSIDriver"): Rules(unconditional=False, returns_deleted=True),
+    ("storage.k8s.io/v1", "CSIDriver"): Rules(
+        counts="spec", first_generation=0, unconditional=False, returns_deleted=True, validate_update=_fixed_driver
+    ),
     ("storage.k8s.io/v1", "CSINode"): Rules(unconditional=False, returns_deleted=True),
     ("storage.k8s.io/v1", "CSIStorageCapacity"): Rules(unconditional=False),
     ("storage.k8s.io/v1", "VolumeAttachment"): Rules(has_status=True, unconditional=False, returns_deleted=True),
@@ -208,7 +224,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         labels={f"spec.{name}": _of("spec", name) for name in ("signerName", "podName", "nodeName")},
     ),
     ("scheduling.k8s.io/v1", "PriorityClass"): Rules(
-        counts="all",
+        counts="nothing",
         validate=created(configuration.priority_class),
         validate_update=changed(configuration.priority_class_update),
     ),
@@ -220,7 +236,9 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate=created(configuration.lease),
         validate_update=same_as_created(configuration.lease),
     ),
-    ("node.k8s.io/v1", "RuntimeClass"): Rules(unconditional=False, create_on_update=True),
+    ("node.k8s.io/v1", "RuntimeClass"): Rules(
+        unconditional=False, create_on_update=True, validate_update=_fixed_handler
+    ),
     ("resource.k8s.io/v1", "DeviceClass"): Rules(counts="spec", returns_deleted=True),
     ("resource.k8s.io/v1", "DeviceTaintRule"): Rules(has_status=True, counts="spec", returns_deleted=True),
     ("resource.k8s.io/v1", "ResourceClaim"): Rules(has_status=True, returns_deleted=True),

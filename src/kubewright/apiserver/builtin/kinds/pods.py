@@ -11,8 +11,10 @@ from kubewright.schema.structural.values import copied, same
 
 from ...errors import StatusError
 from ...strategy import Context, Grace
+from ..validation import statuses
 from ..validation.pods import pod, pod_update
 from ..validation.texts import Object
+from .checks import changed
 
 __all__ = ["POD"]
 
@@ -191,6 +193,7 @@ POD: Final[dict[str, Any]] = {
     "prepare_status": _prepare_status,
     "validate": _validate,
     "validate_update": _validate_update,
+    "validate_status": changed(statuses.pod),
     "grace": _grace,
     "labels": {
         "spec.nodeName": _of_spec("nodeName"),

@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from kubewright.schema.structural.fielderrors import FieldError, invalid
 
-from ...errors import internal, invalid_of
+from ...errors import StatusError, internal, invalid_of
 from ...strategy import Context
-from ..validation.services import is_headless, service, service_update
+from ..validation import statuses
+from ..validation.services import cluster_ips, is_headless, service, service_update
 from ..validation.texts import Object
+from .checks import changed
 
 __all__ = ["NETWORK", "SERVICE"]
 
@@ -39,8 +41,8 @@ def _needs_health_port(spec: Object) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def _refuse(obj: Object, error: FieldError) -> Exception:
-    return invalid_of("Service", "", "Service", obj["metadata"].get("name", ""), [error])
+def _refuse(obj: Object, *errors: FieldError) -> Exception:
+    return invalid_of("Service", "", "Service", obj["metadata"].get("name", ""), list(errors))
 
 
 def _others(obj: Object, context: Context) -> Iterator[Object]:
@@ -55,36 +57,69 @@ def _others(obj: Object, context: Context) -> Iterator[Object]:
 
 
 def _allocate(obj: Object, context: Context) -> None:
-    """Give a Service what it needs and does not have."""
+    """Give a new Service what it needs and does not have."""
     spec = obj["spec"]
-    if _needs_address(spec):
-        _families(obj)
-        if not is_headless(spec):
-            _address(obj, context)
-    if _needs_ports(spec) and spec.get("allocateLoadBalancerNodePorts", True):
+    _families(obj)
+    if _needs_address(spec) and not is_headless(spec):
+        _address(obj, context)
+    if _needs_ports(spec):
         _ports(obj, context)
     if _needs_health_port(spec) and not spec.get("healthCheckNodePort"):
-        spec["healthCheckNodePort"] = _free_port(obj, _used_ports(obj, context))
+        spec["healthCheckNodePort"] = _free_port(_used_ports(obj, context))
+
+
+def _reallocate(new_obj: Object, old_obj: Object, context: Context) -> None:
+    """Give a changed Service what it needs now. An address stays as it is; validation sees to that."""
+    new, old = new_obj["spec"], old_obj["spec"]
+    _families(new_obj)
+    if _needs_address(new) and not _needs_address(old) and not is_headless(new):
+        _address(new_obj, context)
+    if _needs_ports(new):
+        _new_ports(new_obj, old_obj, context)
+    if _needs_health_port(new) and not _needs_health_port(old) and not new.get("healthCheckNodePort"):
+        new["healthCheckNodePort"] = _free_port(_used_ports(new_obj, context))
 
 
 def _families(obj: Object) -> None:
     spec = obj["spec"]
+    if not _needs_address(spec):
+        return
     selectorless = is_headless(spec) and not spec.get("selector")
     policy = spec.setdefault("ipFamilyPolicy", "RequireDualStack" if selectorless else "SingleStack")
-    for place, ip in enumerate(spec.get("clusterIPs", ())):
+    if errors := cluster_ips(spec):
+        raise _refuse(obj, *errors)
+    families, ips = list(spec.get("ipFamilies", ())), spec.get("clusterIPs") or []
+    if policy == "SingleStack":
+        said = "must be 'RequireDualStack' or 'PreferDualStack' when multiple"
+        if len(ips) == 2:
+            errors.append(invalid("spec.ipFamilyPolicy", policy, f"{said} cluster IPs are specified"))
+        if len(families) == 2:
+            errors.append(invalid("spec.ipFamilyPolicy", policy, f"{said} IP families are specified"))
+    for place, ip in enumerate(ips):
+        if ip == "None" or place < len(families):
+            continue
         if ":" in ip:
-            where = f"spec.clusterIPs[{place}]"
-            raise _refuse(obj, invalid(where, spec["clusterIPs"], "IPv6 is not configured on this cluster"))
+            said = "IPv6 is not configured on this cluster"
+            errors.append(invalid(f"spec.clusterIPs[{place}]", ips, said))
+        else:
+            families.append("IPv4")
+    if errors:
+        raise _refuse(obj, *errors)
     if selectorless:
-        spec.setdefault("ipFamilies", ["IPv4"] if policy == "SingleStack" else ["IPv4", "IPv6"])
+        families = families or ["IPv4"]
+        if len(families) < 2 and policy != "SingleStack":
+            families.append("IPv6" if families[0] == "IPv4" else "IPv4")
+        spec["ipFamilies"] = families
         return
     if policy == "RequireDualStack":
         said = "this cluster is not configured for dual-stack services"
-        raise _refuse(obj, invalid("spec.ipFamilyPolicy", policy, said))
-    for place, family in enumerate(spec.get("ipFamilies", ())):
+        errors.append(invalid("spec.ipFamilyPolicy", policy, said))
+    for place, family in enumerate(families):
         if family != "IPv4":
-            raise _refuse(obj, invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
-    spec.setdefault("ipFamilies", ["IPv4"])
+            errors.append(invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
+    if errors:
+        raise _refuse(obj, *errors)
+    spec["ipFamilies"] = families or ["IPv4"]
 
 
 def _address(obj: Object, context: Context) -> None:
@@ -96,10 +131,7 @@ def _address(obj: Object, context: Context) -> None:
         spec["clusterIP"], spec["clusterIPs"] = ip, [ip]
         return
     ip = found[0]
-    try:
-        address = ipaddress.ip_address(ip)
-    except ValueError:
-        return  # which validation says in its own words
+    address = ipaddress.ip_address(ip)
     if address not in NETWORK or address in (NETWORK.network_address, NETWORK.broadcast_address):
         said = f"failed to allocate IP {ip}: the provided IP ({ip}) is not in the valid range. "
         raise _refuse(obj, invalid("spec.clusterIPs", found, f"{said}The range of valid IPs is {NETWORK}"))
@@ -132,39 +164,67 @@ def _used_ports(obj: Object, context: Context) -> set[tuple[str, int]]:
     return used
 
 
-def _free_port(obj: Object, used: set[tuple[str, int]], protocol: str = "") -> int:
-    taken = {number for kind, number in used if not protocol or kind == protocol}
+def _free_port(used: set[tuple[str, int]]) -> int:
+    taken = {number for _, number in used}
     for number in chain(_NODE_PORTS[_KEPT_PORTS:], _NODE_PORTS[:_KEPT_PORTS]):
         if number not in taken:
             return number
     raise internal("failed to allocate a nodePort: range is full")
 
 
-def _ports(obj: Object, context: Context) -> None:
-    used = _used_ports(obj, context)
-    theirs = {
+def _taken(obj: Object, context: Context) -> set[tuple[str, int]]:
+    """The node ports of other Services."""
+    return {
         (port.get("protocol", "TCP"), port["nodePort"])
         for each in _others(obj, context)
         for port in each.get("ports") or ()
         if port.get("nodePort")
     }
+
+
+def _check_port(obj: Object, place: int, number: int, protocol: str, taken: set[tuple[str, int]]) -> None:
+    where = f"spec.ports[{place}].nodePort"
+    if number not in _NODE_PORTS:
+        said = "provided port is not in the valid range. The range of valid ports is 30000-32767"
+        raise _refuse(obj, invalid(where, number, said))
+    if (protocol, number) in taken:
+        raise _refuse(obj, invalid(where, number, "provided port is already allocated"))
+
+
+def _ports(obj: Object, context: Context) -> None:
+    used, taken, spec = _used_ports(obj, context), _taken(obj, context), obj["spec"]
     given: dict[int, int] = {}
-    for place, port in enumerate(obj["spec"].get("ports") or ()):
-        number, protocol, where = port.get("nodePort"), port.get("protocol", "TCP"), f"spec.ports[{place}].nodePort"
+    for place, port in enumerate(spec.get("ports") or ()):
+        number, protocol = port.get("nodePort"), port.get("protocol", "TCP")
         if number:
-            if number not in _NODE_PORTS:
-                said = "provided port is not in the valid range. The range of valid ports is 30000-32767"
-                raise _refuse(obj, invalid(where, number, said))
-            if (protocol, number) in theirs:
-                raise _refuse(obj, invalid(where, number, "provided port is already allocated"))
+            _check_port(obj, place, number, protocol, taken)
             given[port.get("port", 0)] = number
+        elif spec.get("allocateLoadBalancerNodePorts", True):
+            # One port of two protocols gets one node port, if it can.
+            shared = given.get(port.get("port", 0))
+            if shared is None or (protocol, shared) in used:
+                shared = _free_port(used)
+            port["nodePort"] = given[port.get("port", 0)] = shared
+            used.add((protocol, shared))
+
+
+def _new_ports(new: Object, old: Object, context: Context) -> None:
+    used, taken, spec = _used_ports(new, context), _taken(new, context), new["spec"]
+    before = {port.get("nodePort", 0) for port in old["spec"].get("ports") or ()}
+    seen: set[tuple[str, int]] = set()
+    for place, port in enumerate(spec.get("ports") or ()):
+        number, protocol = port.get("nodePort"), port.get("protocol", "TCP")
+        if number:
+            if number not in before:
+                _check_port(new, place, number, protocol, taken)
+        elif spec.get("allocateLoadBalancerNodePorts", True):
+            number = port["nodePort"] = _free_port(used)
+            used.add((protocol, number))
+        else:
             continue
-        # One port of two protocols gets one node port, if it can.
-        shared = given.get(port.get("port", 0))
-        if shared is None or (protocol, shared) in used:
-            shared = _free_port(obj, used, "")
-        port["nodePort"] = given[port.get("port", 0)] = shared
-        used.add((protocol, shared))
+        if (protocol, number) in seen:
+            raise StatusError(500, "", f"duplicate nodePort: {{{protocol} {number}}}")
+        seen.add((protocol, number))
 
 
 # -- the rules --------------------------------------------------------------------------------------------------------
@@ -174,9 +234,7 @@ def _prepare_create(obj: Object, context: Context) -> None:
     spec = obj["spec"]
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
-    # A server allocates when all is valid; so what is wrong is said first.
-    if not service(obj):
-        _allocate(obj, context)
+    _allocate(obj, context)
     _no_traffic_inside(obj)
 
 
@@ -189,9 +247,8 @@ def _no_traffic_inside(obj: Object) -> None:
 def _prepare_update(new: Object, old: Object, context: Context) -> None:
     _keep_allocated(new["spec"], old["spec"])
     _in_step(new["spec"], old["spec"])
+    _reallocate(new, old, context)
     _drop_of_old_type(new, old)
-    if not service_update(new, old):
-        _allocate(new, context)
     _no_traffic_inside(new)
 
 
@@ -280,5 +337,6 @@ SERVICE: Final[dict[str, Any]] = {
     "prepare_update": _prepare_update,
     "validate": _validate,
     "validate_update": _validate_update,
+    "validate_status": changed(statuses.service),
     "labels": {"spec.clusterIP": _cluster_ip, "spec.type": _type},
 }

@@ -11,7 +11,7 @@ from kubewright.schema.structural.values import same
 
 from ...strategy import Context
 from ..rules import Rules
-from ..validation import jobs, workloads
+from ..validation import jobs, statuses, workloads
 from ..validation.texts import Object
 
 __all__ = ["RULES"]
@@ -107,6 +107,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         prepare_update=_template_generation,
         validate=_checked(workloads.daemon_set),
         validate_update=_checked_change(workloads.daemon_set_update),
+        validate_status=_checked_change(statuses.daemon_set),
     ),
     ("v1", "ReplicationController"): Rules(
         has_status=True,
@@ -124,6 +125,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         prepare_create=_label_job,
         validate=_checked(jobs.job),
         validate_update=_checked_change(jobs.job_update),
+        validate_status=_checked_change(statuses.job),
         labels={"status.successful": _succeeded},
         label_error='field label "{}" not supported for Job',
     ),

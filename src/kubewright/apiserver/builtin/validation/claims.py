@@ -12,7 +12,7 @@ from kubewright.schema.structural.values import copied, same
 from .labels import label_selector
 from .resources import amount
 from .scheduling import node_selector
-from .texts import Errors, Object, check, immutable
+from .texts import Errors, Object, check, fixed, immutable
 
 __all__ = ["claim", "claim_spec", "claim_update", "storage_class", "storage_class_update", "volume", "volume_update"]
 
@@ -200,11 +200,5 @@ def _topologies(path: str, terms: list[Object]) -> Errors:
 
 def storage_class_update(new: Object, old: Object) -> Errors:
     """Errors of a changed StorageClass."""
-    errors: Errors = []
-    if not same(new.get("parameters"), old.get("parameters")):
-        errors.append(forbidden("parameters", "updates to parameters are forbidden."))
-    if new.get("provisioner") != old.get("provisioner"):
-        errors.append(forbidden("provisioner", "updates to provisioner are forbidden."))
-    if new.get("reclaimPolicy") != old.get("reclaimPolicy"):
-        errors.append(forbidden("reclaimPolicy", "updates to reclaimPolicy are forbidden."))
-    return errors + immutable("volumeBindingMode", new.get("volumeBindingMode"), old.get("volumeBindingMode"))
+    names = ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
+    return [error for name in names for error in fixed(name, new.get(name), old.get(name))]

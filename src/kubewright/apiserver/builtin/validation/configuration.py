@@ -11,6 +11,7 @@ from kubewright.schema.structural.gotext import GoStruct
 from kubewright.schema.structural.metarules import label_value, qualified_name
 from kubewright.schema.structural.values import same
 
+from . import statuses
 from .resources import amount, container_resource_name, quota_resource_name, resource_name
 from .scheduling import taint_effect
 from .texts import Errors, Object, at_least_0, check, immutable, one_of, qualified_errors
@@ -96,7 +97,7 @@ def _go(fields: dict[str, Any]) -> GoStruct:
 
 def node_update(new: Object, old: Object) -> Errors:
     """Errors of a changed Node."""
-    errors = node(new)
+    errors = _node_resources(new) + statuses.node(new, old) + _taints(new)
     before = old["spec"].get("podCIDRs", [])
     if before and not same(new["spec"].get("podCIDRs", []), before):
         said = 'node updates may not change podCIDR except from "" to valid'

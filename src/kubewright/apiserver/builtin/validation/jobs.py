@@ -160,10 +160,25 @@ def job_update(new: Object, old: Object) -> Errors:
         said = "can only be modified in tandem with spec.parallelism"
         errors.append(invalid("spec.completions", after["completions"], said))
     errors += immutable("spec.selector", as_shown(after.get("selector")), as_shown(before.get("selector")))
-    errors += immutable("spec.template", after["template"], _as_may_change(after, before, old))
+    errors += _same_template(after, before, old)
     for name in _FIXED:
         errors += immutable(f"spec.{name}", after.get(name), before.get(name))
     return errors + _host_names(new)
+
+
+def _same_template(after: Object, before: Object, old: Object) -> Errors:
+    """A suspended Job may change the resources of its containers, no other one anything."""
+    wanted = _as_may_change(after, before, old)
+    if not before.get("suspend"):
+        return immutable("spec.template", after["template"], wanted)
+    made: Object = copied(wanted["spec"])
+    for name in ("containers", "initContainers"):
+        ours, theirs = after["template"]["spec"].get(name) or [], made.get(name) or []
+        if len(ours) == len(theirs):
+            for new, container in zip(ours, theirs, strict=True):
+                if new["name"] == container["name"]:
+                    _follow(container, new, "resources")
+    return immutable("spec.template.spec", after["template"]["spec"], made)
 
 
 def _as_may_change(after: Object, before: Object, old: Object) -> Object:

@@ -10,7 +10,7 @@ from kubewright.schema.structural.metarules import label_value, qualified_name
 
 from .texts import Errors, Object, check
 
-__all__ = ["annotation_errors", "as_shown", "is_valid_selector", "label_selector", "labels"]
+__all__ = ["annotation_errors", "as_shown", "finalizer_errors", "is_valid_selector", "label_selector", "labels"]
 
 _MOST_ANNOTATIONS = 256 * 1024
 
@@ -32,6 +32,16 @@ def annotation_errors(path: str, found: dict[str, str] | None) -> Errors:
     if size > _MOST_ANNOTATIONS:
         errors.append(too_long(path, _MOST_ANNOTATIONS))
     return errors
+
+
+def finalizer_errors(meta: Object) -> Errors:
+    """Errors of finalizers that are neither of Kubernetes nor of a domain."""
+    said = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        invalid(f"metadata.finalizers[{place}]", each, said)
+        for place, each in enumerate(meta.get("finalizers") or ())
+        if "/" not in each and each not in ("kubernetes", "orphan", "foregroundDeletion")
+    ]
 
 
 def label_selector(path: str, selector: Object | None) -> Errors:

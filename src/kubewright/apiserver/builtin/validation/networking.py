@@ -18,6 +18,7 @@ from .texts import (
     Object,
     check,
     dns_label_errors,
+    fixed,
     immutable,
     ip_errors,
     port_name,
@@ -353,4 +354,4 @@ def _hints(path: str, names: Iterable[str]) -> Errors:
 
 def endpoint_slice_update(new: Object, old: Object) -> Errors:
     """Errors of a changed EndpointSlice."""
-    return endpoint_slice(new) + immutable("addressType", new.get("addressType"), old.get("addressType"))
+    return endpoint_slice(new) + fixed("addressType", new.get("addressType"), old.get("addressType"))

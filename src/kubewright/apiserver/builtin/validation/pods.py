@@ -230,7 +230,7 @@ def pod_update(new: Object, old: Object) -> Errors:
     for place, gate in enumerate(after.get("schedulingGates", ())):
         if gate["name"] not in gone:
             said = "only deletion is allowed, but found new scheduling gate '" + gate["name"] + "'"
-            errors.append(forbidden(f"spec.schedulingGates[{place}]", said))
+            errors.append(forbidden(f"spec.schedulingGates[{place}].name", said))
     if not same(_comparable(after, before), before):
         errors.append(forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n"))
     return errors

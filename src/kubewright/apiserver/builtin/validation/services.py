@@ -15,7 +15,6 @@ from .texts import (
     Object,
     check,
     dns_label_errors,
-    immutable,
     ip_errors,
     one_of,
     port_number,
@@ -23,7 +22,7 @@ from .texts import (
     qualified_errors,
 )
 
-__all__ = ["cidr_errors", "endpoint_ip", "endpoints", "is_headless", "service", "service_update"]
+__all__ = ["cidr_errors", "cluster_ips", "endpoint_ip", "endpoints", "is_headless", "service", "service_update"]
 
 _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
@@ -52,7 +51,7 @@ def service(obj: Object, old: Object | None = None) -> Errors:
     errors += one_of("spec.sessionAffinity", affinity, ("ClientIP", "None"))
     if affinity == "ClientIP":
         errors += _affinity(spec.get("sessionAffinityConfig"))
-    errors += _cluster_ips(spec, kind)
+    errors += cluster_ips(spec)
     for place, ip in enumerate(spec.get("externalIPs", ())):
         where = f"spec.externalIPs[{place}]"
         errors += ip_errors(where, ip) or endpoint_ip(where, ip)
@@ -102,11 +101,12 @@ def _affinity(config: Object | None) -> Errors:
     return [invalid(where, seconds, "must be greater than 0 and less than 86400")]
 
 
-def _cluster_ips(spec: Object, kind: str) -> Errors:
-    if kind == "ExternalName":
+def cluster_ips(spec: Object) -> Errors:
+    """Errors of the addresses and families of a Service."""
+    if spec.get("type") == "ExternalName":
         return []
     errors: Errors = []
-    first, found = spec.get("clusterIP", ""), spec.get("clusterIPs") or []
+    first, found, families = spec.get("clusterIP", ""), spec.get("clusterIPs") or [], spec.get("ipFamilies") or []
     if first:
         if not found:
             errors.append(required("spec.clusterIPs"))
@@ -114,21 +114,40 @@ def _cluster_ips(spec: Object, kind: str) -> Errors:
             errors.append(invalid("spec.clusterIPs", found, "first value must match `clusterIP`"))
     elif found:
         errors.append(invalid("spec.clusterIPs", found, "must be empty when `clusterIP` is not specified"))
+    for place, family in enumerate(families):
+        if family not in ("IPv4", "IPv6"):
+            errors.append(not_supported(f"spec.ipFamilies[{place}]", family, ("IPv4", "IPv6")))
+        if family in families[:place]:
+            errors.append(duplicate(f"spec.ipFamilies[{place}]", family))
     policy = spec.get("ipFamilyPolicy")
     known = ("PreferDualStack", "RequireDualStack", "SingleStack")
     if policy is not None and policy not in known:
         errors.append(not_supported("spec.ipFamilyPolicy", policy, known))
-    for place, family in enumerate(spec.get("ipFamilies", ())):
-        if family not in ("IPv4", "IPv6"):
-            errors.append(not_supported(f"spec.ipFamilies[{place}]", family, ("IPv4", "IPv6")))
-    for place, ip in enumerate(found):
-        if ip == "None":
-            if place:
-                errors.append(invalid(f"spec.clusterIPs[{place}]", ip, "must be the only value if set"))
-            continue
-        errors += ip_errors(f"spec.clusterIPs[{place}]", ip)
+    broken = _addresses(found)
+    errors += broken
     if len(found) > 2:
         errors.append(invalid("spec.clusterIPs", found, "may only hold up to 2 values"))
+    if broken:
+        return errors
+    kinds = ["IPv6" if ":" in ip else "IPv4" for ip in found]
+    if len(found) > 1 and len(set(kinds)) == 1:
+        errors.append(invalid("spec.clusterIPs", found, "may specify no more than one IP for each IP family"))
+    if not is_headless(spec):
+        for place, (ip, kind, family) in enumerate(zip(found, kinds, families, strict=False)):
+            if kind != family and family in ("IPv4", "IPv6"):
+                said = f"expected an {family} value as indicated by `ipFamilies[{place}]`"
+                errors.append(invalid(f"spec.clusterIPs[{place}]", ip, said))
+    return errors
+
+
+def _addresses(found: list[str]) -> Errors:
+    errors: Errors = []
+    for place, ip in enumerate(found):
+        if ip == "None" and place == 0:
+            if len(found) > 1:
+                errors.append(invalid("spec.clusterIPs", found, "'None' must be the first and only value"))
+            continue
+        errors += ip_errors(f"spec.clusterIPs[{place}]", ip)
     return errors
 
 
@@ -232,8 +251,9 @@ def service_update(new: Object, old: Object) -> Errors:
         ours, theirs = after.get("ipFamilies") or [], before.get("ipFamilies") or []
         if theirs and ours and ours[0] != theirs[0]:
             errors.append(invalid("spec.ipFamilies[0]", ours, "may not change once set"))
-    if after.get("type") == before.get("type") == "LoadBalancer":
-        errors += immutable("spec.loadBalancerClass", after.get("loadBalancerClass"), before.get("loadBalancerClass"))
+    now, was = after.get("loadBalancerClass"), before.get("loadBalancerClass")
+    if after.get("type") == "LoadBalancer" and before.get("type") == "LoadBalancer" and now != was:
+        errors.append(invalid("spec.loadBalancerClass", now, "may not change once set"))
     return errors + service(new, old)
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from kubewright.model.quantity import Quantity
-from kubewright.schema.structural.fielderrors import FieldError, forbidden, invalid, not_supported, required
+from kubewright.schema.structural.fielderrors import FieldError, invalid, not_supported, required
 from kubewright.schema.structural.metarules import dns_label, dns_subdomain, qualified_name
 from kubewright.schema.structural.values import same
 
@@ -24,6 +24,7 @@ __all__ = [
     "dns_label_errors",
     "dns_subdomain_errors",
     "env_name",
+    "fixed",
     "immutable",
     "in_range",
     "int_or_percent",
@@ -153,6 +154,11 @@ def immutable(path: str, new: Any, old: Any) -> Errors:
     return [] if same(new, old) else [invalid(path, new, "field is immutable")]
 
 
+def fixed(path: str, new: Any, old: Any) -> Errors:
+    """Errors of a value that may not change, by a rule that does not show it."""
+    return [] if same(new, old) else [invalid(path, None, "field is immutable")]
+
+
 def port_or_name(path: str, value: int | str) -> Errors:
     """Errors of the number or name of a port."""
     return check(path, value, port_name) if isinstance(value, str) else check(path, value, port_number)
@@ -192,8 +198,3 @@ def percent_value(value: int | str) -> int | None:
     if isinstance(value, str) and re.fullmatch(_PERCENT, value, _A) is not None:
         return int(value[:-1])
     return None
-
-
-def only_one(path: str, found: Iterable[str], said: str) -> Errors:
-    """Errors of all names but the first."""
-    return [forbidden(f"{path}.{name}", said) for name in list(found)[1:]]

@@ -148,10 +148,10 @@ def replicas_status(new: Object, old: Object, *, names: tuple[str, ...]) -> Erro
     most, ready = status.get("replicas", 0), status.get("readyReplicas", 0)
     for name in names:
         if status.get(name, 0) > most:
-            errors.append(invalid(f"status.{name}", status[name], "cannot be greater than status.replicas"))
+            errors.append(invalid(f"status.{name}", status.get(name, 0), "cannot be greater than status.replicas"))
     if status.get("availableReplicas", 0) > ready:
         said = "cannot be greater than readyReplicas"
-        errors.append(invalid("status.availableReplicas", status["availableReplicas"], said))
+        errors.append(invalid("status.availableReplicas", status.get("availableReplicas", 0), said))
     before = (old.get("status") or {}).get("collisionCount")
     if before is not None and status.get("collisionCount", 0) < before:
         errors.append(invalid("status.collisionCount", status.get("collisionCount", 0), "cannot be decremented"))
@@ -331,4 +331,4 @@ def _daemon_strategy(path: str, strategy: Object) -> Errors:
 
 def daemon_set_update(new: Object, old: Object) -> Errors:
     """Errors of a changed DaemonSet."""
-    return daemon_set(new) + _same_selector(new, old)
+    return _same_selector(new, old) + daemon_set(new)
