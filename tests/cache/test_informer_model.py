@@ -7,6 +7,7 @@ hold at any time:
     each handler        was told a legal history (`Seen`) that ends in the state of the store, whenever it was added
     nothing is lost     every state that stands is told; what we wrote ourselves is told even if no event has it
     nothing is made up  every state that is told, somebody wrote
+    nothing is left     when it is stopped: no watch, no task
     a resync            tells states that are known
 """
 
@@ -204,6 +205,8 @@ async def run(chance: Random, steps: int, trouble: float, scopes: int = 1, **opt
     assert world.informer.condition is Condition.LIVE
     world.informer.stop()
     await task
+    assert [server.open_watches for server in world.servers.values()] == [0] * len(world.servers)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
     return world
 
 
