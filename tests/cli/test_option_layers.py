@@ -11,6 +11,7 @@ import pytest
 
 from kubewright import Operator
 from kubewright.cli.layers import parse
+from kubewright.cli.run import _parser
 from kubewright.cli.serving import add_options, with_serving
 from kubewright.manager import Serving
 
@@ -154,3 +155,19 @@ def test_serving_options_are_laid_over_what_the_operator_says() -> None:
 def test_serving_options_that_cannot_be_meant_are_refused_by_name(flags: tuple[str, ...], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         with_serving(Operator("web", controllers=[]), given(*flags))
+
+
+@pytest.mark.parametrize(
+    ("flags", "level", "form"),
+    [
+        ((), "info", "text"),
+        (("--log-level=warning", "--log-format=json"), "warning", "json"),
+        (("--zap-log-level=debug", "--zap-encoder=console"), "debug", "text"),
+        (("--zap-log-level=panic", "--zap-encoder=json"), "error", "json"),
+        (("--zap-log-level=0",), "info", "text"),
+        (("--zap-log-level=5",), "debug", "text"),
+    ],
+)
+def test_logging_takes_the_flags_of_go_operators_too(flags: tuple[str, ...], level: str, form: str) -> None:
+    given = parse(_parser(), ["web.py", *flags], {})
+    assert (given.log_level, given.log_format) == (level, form)

@@ -25,6 +25,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
+from loop_elector import KeptOpen, LoopElector
 
 import virtual
 from fakeapi import FakeApi
@@ -32,7 +33,7 @@ from kubewright import Context, controller
 from kubewright.client import ClientConfig
 from kubewright.controller import bind
 from kubewright.manager import CacheNotSynced, Candidacy, LeaderElection, Manager
-from kubewright.manager.election import Elector, Term
+from kubewright.manager.election import Term
 from kubewright.models.coordination.v1 import Lease
 from kubewright.models.core.v1 import ConfigMap
 from kubewright.models.events.v1 import Event
@@ -43,36 +44,6 @@ LOOKS_PER_DAY = 6
 SETTINGS = LeaderElection(lease_seconds=60, renew_seconds=40, retry_seconds=10)
 CONFIG = ClientConfig(server="http://fake.example")
 KEPT = 20  # objects that are there at each look
-
-
-class LoopElector(Elector):
-    """An elector without threads: the election runs on the event loop, in its time."""
-
-    async def __aenter__(self) -> LoopElector:
-        self._loop = asyncio.get_running_loop()
-        self._election = asyncio.create_task(self._run_here(), name="leader election")
-        await self._started.wait()
-        return self
-
-    async def _run_here(self) -> None:
-        try:
-            await self._run_campaign()
-        except asyncio.CancelledError:
-            pass
-        finally:
-            self.leadership.revoke()
-            self._on_end(None)
-
-
-class KeptOpen:
-    """A way to the server of which closing ends nobody else's watches; it can be cut."""
-
-    def __init__(self, api: FakeApi) -> None:
-        self.request = api.request
-        self.stream = api.stream
-
-    async def close(self) -> None:
-        pass
 
 
 @controller(Web, name="web", owns=[ConfigMap], workers=3, deadline_seconds=60)

