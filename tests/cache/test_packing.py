@@ -12,7 +12,7 @@ from fakeserver import FakeServer
 from histories import Seen, in_virtual_time, running
 from watching import encode, obj
 
-from kubewright.cache import Added, Entry, Store, Updated, drop
+from kubewright.cache import Added, CacheOptions, Entry, KindCache, Store, Updated, drop
 from kubewright.cache.frame import entry_of
 from kubewright.cache.packing import NoCompression, PackedEntry, Packer
 from kubewright.cache.transform import intake_of
@@ -104,5 +104,6 @@ def test_without_zstd_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
         return load(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(NoCompression, match=r"pip install 'kubewright\[compression\]'"):
-        Packer()
+    for make in (Packer, lambda: CacheOptions(compress=True), lambda: KindCache(compress=True)):
+        with pytest.raises(NoCompression, match=r"pip install 'kubewright\[compression\]'"):
+            make()

@@ -25,6 +25,7 @@ from kubewright.model.fieldselector import FieldSelector
 from kubewright.model.names import subdomain_problem
 from kubewright.model.selector import LabelSelector, Selector
 
+from .packing import require_zstd
 from .scope import Scope
 from .transform import Transform
 
@@ -101,6 +102,7 @@ class CacheOptions:
 
     Raises:
         ValueError: a value is none of those; the message names it.
+        NoCompression: `compress`, here or of a kind, and there is no zstd.
     """
 
     namespaces: Namespaces | None = None
@@ -212,6 +214,8 @@ def _check(said: NamespaceCache | KindCache | CacheOptions) -> None:
         return
     if said.page_size is not None and said.page_size < 1:
         raise ValueError(f"page_size: {said.page_size} is less than 1; the default is 500")
+    if said.compress:
+        require_zstd()
     listed: object = said.namespaces
     if isinstance(listed, str):
         raise ValueError(f"namespaces: {listed!r} is one text; write namespaces=[{listed!r}]")

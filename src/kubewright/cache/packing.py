@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from .entry import Entry
 from .intake import Intake
 
-__all__ = ["NoCompression", "PackedEntry", "Packer"]
+__all__ = ["NoCompression", "PackedEntry", "Packer", "require_zstd"]
 
 SAMPLES = 500
 _DICTIONARY_BYTES = 65536
@@ -100,6 +100,11 @@ class Packer:
         )
 
 
+def require_zstd() -> None:
+    """Raise NoCompression where there is no zstd."""
+    _trainer()
+
+
 def _trainer() -> Callable[[list[bytes]], Codec]:
     try:
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
@@ -132,7 +137,7 @@ class _Standard:
         dictionary = zstd.train_dict(samples, _DICTIONARY_BYTES)
         digested = dictionary.as_digested_dict
         self.pack: Callable[[bytes], bytes] = lambda data: _exact(zstd.compress(data, _LEVEL, zstd_dict=digested))
-        self.unpack: Callable[[bytes], bytes] = lambda packed: zstd.decompress(packed, zstd_dict=digested)
+        self.unpack: Callable[[bytes], bytes] = lambda packed: zstd.decompress(packed, zstd_dict=dictionary)
 
 
 def _exact(packed: bytes) -> bytes:
