@@ -21,9 +21,20 @@ from .words import bounds_of, type_of
 __all__ = ["Entry", "KindOutline", "Section", "VersionOutline", "outline"]
 
 _DOCS: Final = "https://kubernetes.io/docs/reference/kubernetes-api"
+_POD: Final = f"{_DOCS}/workload-resources/pod-v1/"
+_STORAGE: Final = f"{_DOCS}/config-and-storage-resources"
 _KNOWN: Final = (
-    (frozenset({"containers", "initContainers", "volumes"}), "PodSpec", f"{_DOCS}/workload-resources/pod-v1/#PodSpec"),
-    (frozenset({"matchExpressions", "matchLabels"}), "LabelSelector", f"{_DOCS}/common-definitions/label-selector/"),
+    (("containers", "initContainers", "volumes"), "PodSpec", f"{_POD}#PodSpec"),
+    (("image", "command", "args", "volumeMounts", "livenessProbe"), "Container", f"{_POD}#Container"),
+    (("httpGet", "tcpSocket", "periodSeconds", "failureThreshold"), "Probe", f"{_POD}#Probe"),
+    (("nodeAffinity", "podAffinity", "podAntiAffinity"), "Affinity", f"{_POD}#PodSpec"),
+    (("configMap", "emptyDir", "hostPath", "persistentVolumeClaim", "secret"), "Volume", f"{_STORAGE}/volume/"),
+    (
+        ("accessModes", "storageClassName", "volumeName"),
+        "PersistentVolumeClaimSpec",
+        f"{_STORAGE}/persistent-volume-claim-v1/#PersistentVolumeClaimSpec",
+    ),
+    (("matchExpressions", "matchLabels"), "LabelSelector", f"{_DOCS}/common-definitions/label-selector/"),
 )
 """Fields by which an object is known, its name, and where it is described."""
 
@@ -212,7 +223,7 @@ def _object_in(schema: Schema) -> tuple[Schema | None, str]:
 
 def _known(schema: Schema) -> tuple[str, str] | None:
     names = set(schema.get("properties") or ())
-    return next(((name, link) for fields, name, link in _KNOWN if fields <= names), None)
+    return next(((name, link) for fields, name, link in _KNOWN if names.issuperset(fields)), None)
 
 
 def _rules_of(schema: Schema) -> tuple[str, ...]:
