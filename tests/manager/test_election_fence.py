@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import struct
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -31,6 +33,7 @@ class Server:
         self.requests: list[str] = []
         self.answering = asyncio.Event()
         self.connections = 0
+        self.open_connections = 0
         self._arrived = asyncio.Condition()
 
     async def __aenter__(self) -> Server:
@@ -46,6 +49,7 @@ class Server:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open_connections += 1
         try:
             while line := await reader.readline():
                 length = 0
@@ -56,11 +60,20 @@ class Server:
                 async with self._arrived:
                     self.requests.append(line.decode().rpartition(" ")[0])
                     self._arrived.notify_all()
-                await self.answering.wait()
+                if not self.answering.is_set():
+                    # Until it may answer, or there is nobody to answer.
+                    waits = [asyncio.ensure_future(self.answering.wait()), asyncio.ensure_future(reader.read(1))]
+                    await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+                    for each in waits:
+                        each.cancel()
+                    await asyncio.gather(*waits, return_exceptions=True)
+                    if not self.answering.is_set():
+                        return
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: application/json\r\n\r\n{}")
         except OSError:
             pass
         finally:
+            self.open_connections -= 1
             writer.close()
 
     async def arrived(self, count: int) -> None:
@@ -215,3 +228,23 @@ def test_leadership_is_a_matter_of_the_clock_and_of_nobody_who_has_to_run() -> N
     leadership.revoke()
     assert not leadership.is_valid(100.0)
     assert leadership.dead_at == 112.5, "what is guarded has its time as before"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the open files of /proc")
+def test_a_hundred_terms_leave_no_socket_open() -> None:
+    async def case(server: Server, clock: Clock, leadership: Leadership, transport: FencedTransport) -> None:
+        counts = []
+        for number in range(100):
+            leadership.extend(110.0, 112.5, number)
+            calls = [asyncio.create_task(transport.request("PATCH", f"/{each}")) for each in range(3)]
+            await server.arrived(3 * number + 3)
+            leadership.revoke()
+            await transport.drop()
+            await asyncio.gather(*calls, return_exceptions=True)
+            async with asyncio.timeout(10):
+                while server.open_connections:  # noqa: ASYNC110 - the far ends see it a little later
+                    await asyncio.sleep(0.001)
+            counts.append(len(os.listdir("/proc/self/fd")))
+        assert max(counts[10:]) <= max(counts[:10])
+
+    on_a_server(case)
