@@ -167,7 +167,7 @@ def build(
         present = cached(env)[1]
         missing = [program for program in PROGRAMS if program in programs and program not in present]
         if missing:
-            go = _find_go(env)
+            go = find_go(env)
             folder.mkdir(parents=True, exist_ok=True)
             for number, program in enumerate(missing, 1):
                 label = f"[{number}/{len(missing)}] {program} {wanted[program]}"
@@ -305,7 +305,7 @@ def _run(
     return code, "\n".join([*last, rest.decode(errors="replace")]).strip()
 
 
-def _find_go(env: Mapping[str, str]) -> str:
+def find_go(env: Mapping[str, str]) -> str:
     """Return the go command. Raises BuildFailed, with the cure, if there is none or it is too old to help itself."""
     candidates = [shutil.which("go", path=env.get("PATH", os.defpath)), _USUAL_GO]
     go = next((path for path in candidates if path and os.access(path, os.X_OK)), None)
