@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
 
-.PHONY: install controlplane demo test test-versions bench bench-quick lint format lock models clean
+.PHONY: install controlplane kubectls demo test test-versions bench bench-quick lint format lock models clean
 
 install: $(STAMP)
 
@@ -19,10 +19,13 @@ $(STAMP): pyproject.toml requirements-dev.lock
 controlplane: install  ## Build etcd, Kubernetes and kwok once into the user cache (needs Go; about eight minutes).
 	$(BIN)/python -m kubewright.testing.build
 
+kubectls: controlplane  ## Build kubectl of older Kubernetes releases once into the user cache (needs Go; some minutes).
+	$(BIN)/python hack/kubectls.py
+
 demo: controlplane  ## The RedisCluster operator on a real control plane. KEEP=1 leaves it up.
 	$(BIN)/python -m examples.rediscluster.demo
 
-test: controlplane
+test: kubectls
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadscope $(ARGS)
 
 test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
