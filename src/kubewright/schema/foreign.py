@@ -23,7 +23,7 @@ from annotated_types import Ge, GroupedMetadata, Gt, Le, Lt, MaxLen, MinLen, Mul
 
 from .markers import Doc, Example, Format, Marker, Pattern, Title
 
-__all__ = ["Base64", "PythonOnly", "flatten"]
+__all__ = ["Base64", "PythonOnly", "documented", "flatten"]
 
 _RULE_CURE: Final = "say what it demands as a Rule or a marker too, so that a server refuses it first"
 _FORM_CURE: Final = "declare the type that it has on the wire"
@@ -72,10 +72,11 @@ def _of_meta(meta: msgspec.Meta) -> Iterator[Any]:
         value = getattr(meta, attribute)
         if value is not None:
             yield cast("Any", marker)(value)
-    yield from _documented(meta)
+    yield from documented(meta)
 
 
-def _documented(item: Any) -> Iterator[Any]:
+def documented(item: Any) -> Iterator[Any]:
+    """Title, description and the first example of a `Meta` or `FieldInfo`."""
     if item.title is not None:
         yield Title(item.title)
     if item.description is not None:
@@ -89,7 +90,7 @@ def _of_pydantic(item: Any) -> Iterator[Any]:
     name = type(item).__name__
     if name == "FieldInfo":
         yield from flatten(item.metadata)
-        yield from _documented(item)
+        yield from documented(item)
     elif name in ("AfterValidator", "BeforeValidator", "WrapValidator"):
         yield PythonOnly(f"the validator {_called(item.func)}")
     elif name == "PlainValidator":

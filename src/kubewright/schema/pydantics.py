@@ -26,7 +26,7 @@ import msgspec
 from msgspec.structs import FieldInfo
 
 from ..model.pydantics import is_pydantic
-from .foreign import PythonOnly
+from .foreign import PythonOnly, documented
 from .markers import Marker, Nullable, PreserveUnknown, Title
 from .node import Node
 from .spelling import spell_out
@@ -76,10 +76,8 @@ def _decorated(cls: Any, name: str) -> Iterator[PythonOnly]:
 
 
 def _annotated(info: Any, markers: list[Marker]) -> Any:
-    bare = type(info)(annotation=info.annotation)
-    bare.metadata, bare.title, bare.description = info.metadata, info.title, info.description
-    bare.examples = info.examples
-    return Annotated[info.annotation, bare, *markers]
+    said = (*info.metadata, *documented(info), *markers)
+    return Annotated[(info.annotation, *said)] if said else info.annotation
 
 
 def _odd(name: str, info: Any) -> Iterator[PythonOnly]:
