@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -65,11 +67,12 @@ def test_a_refused_commit_leaves_no_trace() -> None:
     seen = store.create(ROOM, "a", obj())
     before = store.revision
     store.journal = full
-    for write in (
+    writes: list[Callable[[], Entry]] = [
         lambda: store.create(ROOM, "b", obj()),
         lambda: store.update(ROOM, "a", obj(1), seen),
         lambda: store.delete(ROOM, "a", seen),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(OSError, match="full"):
             write()
     assert (store.revision, store.get(ROOM, "a"), store.get(ROOM, "b")) == (before, seen, None)
@@ -94,6 +97,28 @@ def test_old_history_goes_when_it_is_twice_as_long_as_its_limit() -> None:
         collection.number_after(2)
     assert gone.value.floor == collection.floor
     assert collection.changes(collection.number_after(collection.floor))[0].revision == collection.floor + 1
+
+
+def test_the_json_of_an_object_takes_no_more_room_than_it_is_long() -> None:
+    entry = Store().create(ROOM, "a", obj() | {"data": "x" * 1_200})
+    assert sys.getsizeof(entry.json) == sys.getsizeof(b"") + len(entry.json)
+
+
+def test_what_is_far_back_in_the_history_keeps_no_encodings() -> None:
+    store = Store()
+    first = entry = store.create(ROOM, "a", obj())
+    encoded, log = first.json, store.collection(ROOM).log
+    first.views = {"v2": first}
+    for value in range(1_000):
+        log[-1].encoded["json"] = b"an event"
+        entry = store.update(ROOM, "a", obj(value), entry)
+    assert log[0].encoded == {}
+    assert log[1].encoded
+    kept = [first.views is not None]  # the change that replaced it is not that old
+    store.update(ROOM, "a", obj(1_000), entry)
+    kept.append(first.views is not None)
+    assert kept == [True, False]
+    assert first.json == encoded
 
 
 def test_compaction_forgets_the_past_and_not_the_present() -> None:

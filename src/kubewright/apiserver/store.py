@@ -72,12 +72,17 @@ class Entry:
         self._json: bytes | None = None
         self.views: dict[object, Any] | None = None
 
+    def forget(self) -> None:
+        """Drop what can be made again."""
+        self._json = self.views = None
+
     @property
     def json(self) -> bytes:
         """The object as JSON, encoded once."""
         encoded = self._json
         if encoded is None:
-            encoded = self._json = orjson.dumps(self.object)
+            # Copied, as the encoder's bytes keep its whole buffer, which is several times as large.
+            encoded = self._json = bytes(memoryview(orjson.dumps(self.object)))
         return encoded
 
 
@@ -92,6 +97,12 @@ class Change:
         self.entry, self.previous = entry, previous
         self.revision = entry.revision
         self.encoded: dict[Any, Any] = {}
+
+    def forget(self) -> None:
+        """Drop what can be encoded again, of the events and of the object that is no more."""
+        self.encoded = {}
+        if self.previous is not None:
+            self.previous.forget()
 
 
 class Page(NamedTuple):
@@ -298,7 +309,7 @@ class Store:
         log = collection.log
         log.append(change)
         if len(log) > _ENCODED_KEPT:
-            log[-_ENCODED_KEPT - 1].encoded = {}
+            log[-_ENCODED_KEPT - 1].forget()
         if len(log) >= 2 * self.history_limit:
             self._cut(collection, self.history_limit)
 
