@@ -178,9 +178,7 @@ def test_10000_objects_are_synced_and_no_change_is_lost_or_invented_while_their_
             stopped = time.monotonic()
             await until("everybody knows the last state", behind, 90.0, every=0.5)
             known = time.monotonic() - stopped
-            print(
-                f"  {ledger.lost()} lost, {len(ledger.invented())} invented; all known {known:.1f} s after"
-            )
+            print(f"  {ledger.lost()} lost, {len(ledger.invented())} invented; all known {known:.1f} s after")
             assert ledger.histories.illegal == []
             assert ledger.invented() == []
             assert ledger.lost() == 0
