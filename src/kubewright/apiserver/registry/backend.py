@@ -93,7 +93,6 @@ class Backend:
     Args:
         now: the clock; UTC, with a time zone.
         seed: of uids and generated names; None for real randomness.
-        fresh_seconds: how long a read waits for a revision that is still to come before it is refused (504).
         max_body_bytes: of a request.
         storage_prefix: what keys start with in the few messages that show them.
         protobuf: reads protobuf bodies; they are refused (415) without it.
@@ -105,7 +104,6 @@ class Backend:
     seed: int | None = None
     admission: Admission | None = None
     field_manager: FieldManager | None = None
-    fresh_seconds: float = 0.0
     max_body_bytes: int = 3 * 1024 * 1024
     max_object_bytes: int = 1536 * 1024
     storage_prefix: str = "/registry"
@@ -147,7 +145,6 @@ class Backend:
             seed=self.seed,
             admission=self.admission,
             field_manager=self.field_manager,
-            fresh_seconds=self.fresh_seconds,
             max_body_bytes=self.max_body_bytes,
             max_object_bytes=self.max_object_bytes,
             storage_prefix=self.storage_prefix,

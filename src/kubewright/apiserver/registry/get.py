@@ -41,7 +41,13 @@ def _check_query(call: Call) -> None:
 
 
 def check_revision(call: Call, wanted: str) -> int:
-    """A revision that has been reached. Raises StatusError: it is no number, or still to come."""
+    """A revision that has been reached.
+
+    The real server waits some seconds for one that is still to come, as its cache may be behind; nothing is behind here.
+
+    Raises:
+        StatusError: it is no number (400), or still to come (504).
+    """
     try:
         number = revision(wanted)
     except ValueError as error:
