@@ -43,7 +43,7 @@ def _check_query(call: Call) -> None:
 def check_revision(call: Call, wanted: str) -> int:
     """A revision that has been reached.
 
-    The real server waits some seconds for one that is still to come, as its cache may be behind; nothing is behind here.
+    The real server waits some seconds for one that is still to come, as its cache may be behind; nothing is, here.
 
     Raises:
         StatusError: it is no number (400), or still to come (504).
