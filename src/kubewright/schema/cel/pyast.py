@@ -29,15 +29,16 @@ def locate(root: ast.AST) -> None:
     todo: list[ast.AST] = [root]
     while todo:
         node = todo.pop()
-        if node._attributes:
-            node.lineno = node.end_lineno = getattr(node, "cel_line", 1)  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-        for name in node._fields:
-            value = getattr(node, name, None)
+        # The attributes themselves: nodes have nothing else in their dict.
+        own = node.__dict__
+        for value in own.values():
             if value.__class__ is list:
                 todo += [each for each in value if isinstance(each, ast.AST)]
             elif isinstance(value, ast.AST):
                 todo.append(value)
+        if node._attributes:
+            line = own.get("cel_line", 1)
+            own.update(lineno=line, end_lineno=line, col_offset=0, end_col_offset=0)
 
 
 def at_line(node: ast.expr, line: int) -> ast.expr:
