@@ -233,7 +233,7 @@ class Reader:
         """Tell that the server has removed the object with the uid of `obj`, a state of it."""
         version = obj.metadata.resource_version
         informer = self._running(type(obj))
-        if informer is not None and obj.metadata.uid:
+        if informer is not None and obj.metadata.uid and informer.scope_of(obj.metadata.namespace) is not None:
             number = int(version) if version.isdecimal() else 0
             informer.written.put(key_of(obj), Written(obj.metadata.uid, number, None, gone=True))
 

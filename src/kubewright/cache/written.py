@@ -209,6 +209,7 @@ class OwnWrites:
         for key in self:
             if covers(key.namespace):
                 del self._written[key]
+        self._superseded = [(key, each) for key, each in self._superseded if not covers(key.namespace)]
 
 
 def _remember(known: dict[T, None], one: T) -> None:
