@@ -56,7 +56,7 @@ def test_an_operator_serves_probes_metrics_and_events(
     file = tmp_path / "pages.py"
     file.write_text(OPERATOR.replace("GROUP", group))
     options = tmp_path / "options.yaml"
-    options.write_text("health-probe-bind-address: 127.0.0.1:0\nmetrics-secure: false\n")
+    options.write_text("health-probe-bind-address: 127.0.0.1:0\nmetrics-secure: false\nprofiling: true\n")
     page = f"apiVersion: {group}/v1\nkind: Page\nmetadata: {{name: a, namespace: {namespace}}}\nspec: {{text: hello}}\n"
 
     async def main() -> None:
@@ -86,6 +86,8 @@ def test_an_operator_serves_probes_metrics_and_events(
             assert found["kubewright_cache_objects", ("resource", f"pages.{group}")] == 1
             assert found["kubewright_events_sent_total",] >= 1
             assert any(key[0] == "rest_client_requests_total" and ("code", "201") in key for key in found)
+            assert "page worker" in get(f"http://127.0.0.1:{metrics}/debug/tasks")
+            assert re.match(r"\S+ \d+\n", get(f"http://127.0.0.1:{metrics}/debug/profile?seconds=0.5"))
             operator.signal(signal.SIGTERM)
             assert operator.wait(15) == 0
 

@@ -363,3 +363,18 @@ def test_servers_and_metrics_cost_an_operator_no_heavy_import() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_debug_pages_are_behind_the_access_control_of_the_metrics() -> None:
+    async def main() -> None:
+        serving = Serving(metrics_bind_address=LOCAL, profiling=True)
+        servers = Servers(serving, registry=Registry(), client=FakeApi(Web).client())
+        await servers.start()
+        try:
+            for page in ("profile?seconds=1", "tasks", "threads", "memory"):
+                status, _, body = await get(servers.metrics_port, f"/debug/{page}", tls=True)
+                assert (status, body) == (401, b"Unauthorized\n")
+        finally:
+            await servers.close()
+
+    asyncio.run(main())
