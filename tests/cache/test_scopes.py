@@ -138,6 +138,20 @@ async def test_a_wait_for_a_version_waits_for_all_of_them() -> None:
 
 
 @in_virtual_time
+async def test_a_wait_for_a_version_ends_when_the_one_that_is_behind_goes() -> None:
+    async with world() as w:
+        await w.informer.wait_synced()
+        await virtual.settle()
+        w.servers["a"].version = 150
+        w.servers["a"].bookmark()
+        wait = asyncio.create_task(w.informer.wait_version(150, 60))
+        await virtual.settle()
+        assert not wait.done()
+        w.informer.remove_source("b")
+        await wait
+
+
+@in_virtual_time
 async def test_what_cannot_be_read_in_one_is_forgotten_by_its_own_list_only() -> None:
     async with world() as w:
         await w.informer.wait_synced()

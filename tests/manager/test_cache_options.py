@@ -161,6 +161,20 @@ def test_where_reads_start_no_watches_a_read_of_a_kind_that_is_not_watched_is_an
     virtual.run(main())
 
 
+def test_a_watch_that_ends_by_a_mistake_in_the_program_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def main() -> None:
+        async with cache() as c:
+            informer = await c.informers.synced(ConfigMap)
+            informer.store.upsert = None  # type: ignore[assignment,method-assign]
+            c.api.put(config("y", "a"))
+            await asyncio.sleep(1)
+            c.api.cut("gone")
+            await asyncio.sleep(100)
+
+    virtual.run(main())
+    assert "watch of configmaps: has ended by a mistake in this program" in caplog.text
+
+
 def test_the_size_of_pages_is_that_of_the_kind() -> None:
     async def main() -> None:
         async with cache(by_kind={ConfigMap: KindCache(page_size=2)}, page_size=100) as c:

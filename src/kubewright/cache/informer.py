@@ -149,6 +149,7 @@ class Informer:
             self.written.forget(scope.covers)
             self._handlers.tell(self.store.replace((), within=scope.covers))
         reflector.moved = None
+        self._waits.wake()
 
     def scope_of(self, namespace: str) -> Scope | None:
         """The scope that objects of a namespace are in; None where none of them covers it."""

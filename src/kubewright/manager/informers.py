@@ -183,6 +183,7 @@ class Informers:
         for scope in plan.scopes:
             self._follow(kind, scope)
         kind.task = asyncio.create_task(informer.run(), name=f"informer {name}")
+        kind.task.add_done_callback(partial(_tell_mistake, name))
         return kind
 
     def _follow(self, kind: _Kind, scope: Scope) -> None:
@@ -307,3 +308,9 @@ class Informers:
         for kind in self._kinds.values():
             kind.informer.stop()
         await asyncio.gather(*(kind.task for kind in self._kinds.values() if kind.task), return_exceptions=True)
+
+
+def _tell_mistake(name: str, task: asyncio.Task[None]) -> None:
+    """No failure of the server ends an informer; if something does, it is not to go unseen until the manager stops."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        logger.critical("watch of %s: has ended by a mistake in this program", name, exc_info=error)
