@@ -67,6 +67,14 @@ class Both:
             answers.append(send("PUT", f"{path}{part}?dryRun=All", body))
         return answers[0], answers[1]
 
+    def warnings(self, path: str, body: Any) -> tuple[list[str], list[str]]:
+        """The Warning headers of both to a POST."""
+        headers = {"content-type": "application/json"}
+        answer = done(self.ours.handle(Request.of("POST", path, headers=headers, body=json.dumps(body).encode())))
+        assert answer.status == 201, answer.body
+        ours = [value for name, value in answer.headers if name == "warning"]
+        return ours, self.real.warnings(path, body)
+
     def path(self, obj: Object) -> str:
         """Where an object is."""
         return f"{collection(kind_of(obj), self.namespace)}/{self._here(obj)['metadata']['name']}"

@@ -112,6 +112,15 @@ class Real:
             with error:
                 return error.code, json.loads(error.read())
 
+    def warnings(self, path: str, body: Any) -> list[str]:
+        """The Warning headers of the answer to a POST. The answer has to be one of success."""
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(
+            f"{self._url}{path}", data=json.dumps(body).encode(), method="POST", headers=headers
+        )
+        with urllib.request.urlopen(request, context=self._context, timeout=30) as answered:
+            return answered.headers.get_all("Warning") or []
+
     def create(self, obj: Object, namespace: str = "default", *, dry_run: bool = True) -> tuple[int, Object]:
         kind = kind_of(obj)
         query = "?dryRun=All" if dry_run else ""

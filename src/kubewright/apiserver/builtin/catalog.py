@@ -35,6 +35,13 @@ _STORED_AS: Final = {
 """Kinds that are kept as another one."""
 
 
+_DEPRECATED: Final = {
+    ("v1", "Endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ("v1", "ComponentStatus"): "v1 ComponentStatus is deprecated in v1.19+",
+}
+"""What whoever uses an old kind is told."""
+
+
 class BuiltIn:
     """The facts of the built-in kinds, and what is made of them. One for a server; read as it is used."""
 
@@ -90,6 +97,7 @@ class BuiltIn:
                 each["name"]: _subresource(main, api_version, kind, each) for each in facts.get("subresources", ())
             },
             strategic_patch=patched,
+            warning=_DEPRECATED.get((api_version, kind), ""),
         )
 
 

@@ -158,9 +158,30 @@ def _bytes(value: str | None) -> str | None:
     try:
         return base64.b64encode(base64.b64decode(cleaned, validate=True)).decode()
     except (binascii.Error, ValueError):
-        bad = re.search(r"[^A-Za-z0-9+/=\n\r]", value)
-        place = bad.start() if bad else len(value)
-        raise Malformed(f"illegal base64 data at input byte {place}") from None
+        raise Malformed(f"illegal base64 data at input byte {_base64_problem(value)}") from None
+
+
+def _base64_problem(text: str) -> int:
+    """Where Go's decoder stops: at the first wrong byte, or at the start of a last group that is too short."""
+    group = 0
+    for place, byte in enumerate(text):
+        if byte in "\r\n":
+            continue
+        if byte == "=":
+            if group < 2:
+                return place
+            rest = [at for at, each in enumerate(text) if at > place and each not in "\r\n"]
+            if group == 2:
+                if not rest:
+                    return len(text)
+                if text[rest[0]] != "=":
+                    return rest[0]
+                rest = rest[1:]
+            return rest[0] if rest else len(text)
+        if re.fullmatch("[A-Za-z0-9+/]", byte) is None:
+            return place
+        group = (group + 1) % 4
+    return len(text) - group
 
 
 # -- types that read themselves ---------------------------------------------------------------------------------------

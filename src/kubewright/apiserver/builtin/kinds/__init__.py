@@ -12,8 +12,12 @@ from typing import Any, Final
 
 from ..rules import Rules
 from ..scale import Scaled
+from ..validation import configuration
+from ..validation.pods import pod_debugged
 from . import core as core_kinds
 from . import others, workloads
+from .checks import changed
+from .pods import resized
 
 __all__ = ["PARTS", "RULES", "SCALED", "Part"]
 
@@ -67,9 +71,9 @@ RULES: Final[Mapping[tuple[str, str], Rules]] = {
 }
 
 PARTS: Final[Mapping[tuple[str, str], Part]] = {
-    ("Namespace", "finalize"): Part(("spec", "finalizers")),
-    ("Pod", "ephemeralcontainers"): Part(("spec", "ephemeralContainers")),
-    ("Pod", "resize"): Part(("spec", "containers")),
+    ("Namespace", "finalize"): Part(("spec", "finalizers"), changed(configuration.finalized)),
+    ("Pod", "ephemeralcontainers"): Part(("spec", "ephemeralContainers"), changed(pod_debugged)),
+    ("Pod", "resize"): Part(("spec", "containers"), resized),
     ("CertificateSigningRequest", "approval"): Part(("status", "conditions")),
 }
 

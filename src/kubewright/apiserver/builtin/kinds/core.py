@@ -10,7 +10,7 @@ from kubewright.schema.structural.metarules import dns_label
 
 from ...strategy import Context
 from ..rules import Rules
-from ..validation import claims, configuration, secrets, statuses
+from ..validation import claims, configuration, secrets, statuses, warnings
 from ..validation.services import endpoints
 from ..validation.texts import Object
 from .checks import changed, created
@@ -221,6 +221,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate=created(claims.claim),
         validate_update=changed(claims.claim_update),
         validate_status=changed(statuses.claim),
+        warnings=warnings.claim,
     ),
     ("v1", "PersistentVolume"): Rules(
         has_status=True,

@@ -14,7 +14,7 @@ from ...errors import invalid_of
 from ...strategy import Context
 from ..conversion import event_to_core
 from ..rules import Rules
-from ..validation import autoscaling, claims, configuration, networking, rbac, statuses
+from ..validation import autoscaling, claims, configuration, networking, rbac, statuses, warnings
 from ..validation.texts import Object, fixed, immutable
 from ..validation.webhooks import webhook_configuration
 from .checks import changed, created, same_as_created
@@ -147,6 +147,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate=created(networking.ingress),
         validate_update=_ingress_change,
         validate_status=changed(statuses.ingress),
+        warnings=warnings.ingress,
     ),
     ("networking.k8s.io/v1", "IngressClass"): Rules(
         counts="spec",
@@ -192,6 +193,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         returns_deleted=True,
         validate=created(claims.storage_class),
         validate_update=changed(claims.storage_class_update),
+        warnings=warnings.storage_class,
     ),
     ("storage.k8s.io/v1", "CSIDriver"): Rules(
         counts="spec", first_generation=0, unconditional=False, returns_deleted=True, validate_update=_fixed_driver

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kubewright.model.quantity import Quantity
-from kubewright.schema.structural.fielderrors import FieldError
+from kubewright.schema.structural.fielderrors import FieldError, forbidden, invalid
 from kubewright.schema.structural.values import copied, same
 
 from ...errors import StatusError
 from ...strategy import Context, Grace
-from ..validation import statuses
+from ..validation import statuses, warnings
 from ..validation.pods import pod, pod_update
 from ..validation.texts import Object
 from .checks import changed
@@ -175,12 +175,25 @@ def _host_network(obj: Object) -> str:
     return "true" if obj["spec"].get("hostNetwork") else "false"
 
 
-def pod_resize(new: Object, old: Object, context: Context) -> list[FieldError]:
-    """Errors of a resize: of the containers only their resources may change."""
-    changed = copied(new)
-    for ours, theirs in zip(changed["spec"]["containers"] or (), old["spec"]["containers"], strict=False):
-        ours["resources"] = theirs["resources"]
-    return [] if same(changed["spec"], old["spec"]) else pod_update(changed, old)
+def resized(new: Object, old: Object, context: Context) -> list[FieldError]:
+    """Errors of a resize: of the containers only their resources may change, of those not the quality of service."""
+    errors = pod(new)
+    before = (old.get("status") or {}).get("qosClass") or _quality(old["spec"])
+    if before != _quality(new["spec"]):
+        said = "Pod QOS Class may not change as a result of resizing"
+        errors.append(invalid("spec", before, said))
+    ours, theirs = new["spec"].get("containers") or [], old["spec"].get("containers") or []
+    if [each["name"] for each in ours] != [each["name"] for each in theirs]:
+        return [*errors, forbidden("spec", "containers may not be renamed or reordered on resize")]
+    made: Object = copied(new["spec"])
+    for container, was in zip(made.get("containers") or (), theirs, strict=True):
+        for name in ("resources", "resizePolicy"):
+            container.pop(name, None)
+            if name in was:
+                container[name] = was[name]
+    if not same(made, old["spec"]):
+        errors.append(forbidden("spec", "only cpu and memory resources are mutable"))
+    return errors
 
 
 POD: Final[dict[str, Any]] = {
@@ -194,6 +207,7 @@ POD: Final[dict[str, Any]] = {
     "validate": _validate,
     "validate_update": _validate_update,
     "validate_status": changed(statuses.pod),
+    "warnings": warnings.pod,
     "grace": _grace,
     "labels": {
         "spec.nodeName": _of_spec("nodeName"),

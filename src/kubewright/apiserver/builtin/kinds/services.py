@@ -15,7 +15,7 @@ from kubewright.schema.structural.fielderrors import FieldError, invalid
 
 from ...errors import StatusError, internal, invalid_of
 from ...strategy import Context
-from ..validation import statuses
+from ..validation import statuses, warnings
 from ..validation.services import cluster_ips, is_headless, service, service_update
 from ..validation.texts import Object
 from .checks import changed
@@ -133,8 +133,10 @@ def _address(obj: Object, context: Context) -> None:
     ip = found[0]
     address = ipaddress.ip_address(ip)
     if address not in NETWORK or address in (NETWORK.network_address, NETWORK.broadcast_address):
-        said = f"failed to allocate IP {ip}: the provided IP ({ip}) is not in the valid range. "
-        raise _refuse(obj, invalid("spec.clusterIPs", found, f"{said}The range of valid IPs is {NETWORK}"))
+        # A dry run asks the allocator of one range, a write all of them.
+        one = f"the provided IP ({ip}) is not in the valid range. The range of valid IPs is {NETWORK}"
+        said = one if context.is_dry_run else "the provided network does not match the current range"
+        raise _refuse(obj, invalid("spec.clusterIPs", found, f"failed to allocate IP {ip}: {said}"))
     if ip in used:
         said = f"failed to allocate IP {ip}: provided IP is already allocated"
         raise _refuse(obj, invalid("spec.clusterIPs", found, said))
@@ -336,6 +338,7 @@ SERVICE: Final[dict[str, Any]] = {
     "prepare_create": _prepare_create,
     "prepare_update": _prepare_update,
     "validate": _validate,
+    "warnings": warnings.service,
     "validate_update": _validate_update,
     "validate_status": changed(statuses.service),
     "labels": {"spec.clusterIP": _cluster_ip, "spec.type": _type},

@@ -11,7 +11,7 @@ from kubewright.schema.structural.values import same
 
 from ...strategy import Context
 from ..rules import Rules
-from ..validation import jobs, statuses, workloads
+from ..validation import jobs, statuses, warnings, workloads
 from ..validation.texts import Object
 
 __all__ = ["RULES"]
@@ -78,6 +78,7 @@ def _replicas(obj: Object) -> str:
 
 RULES: Final[dict[tuple[str, str], Rules]] = {
     ("apps/v1", "Deployment"): Rules(
+        warnings=warnings.workload(names_pods=True),
         has_status=True,
         counts="spec+annotations",
         validate=_checked(workloads.deployment),
@@ -86,6 +87,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate_status=_counts(*_READY),
     ),
     ("apps/v1", "ReplicaSet"): Rules(
+        warnings=warnings.workload(names_pods=True),
         has_status=True,
         counts="spec",
         validate=_checked(workloads.replica_set),
@@ -93,6 +95,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate_status=_counts("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     ),
     ("apps/v1", "StatefulSet"): Rules(
+        warnings=warnings.stateful_set,
         name_rule=dns_label,
         has_status=True,
         counts="spec",
@@ -101,6 +104,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate_status=_counts("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
     ),
     ("apps/v1", "DaemonSet"): Rules(
+        warnings=warnings.workload(names_pods=False),
         has_status=True,
         counts="spec",
         prepare_create=_first_template_generation,
@@ -110,6 +114,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         validate_status=_checked_change(statuses.daemon_set),
     ),
     ("v1", "ReplicationController"): Rules(
+        warnings=warnings.workload(names_pods=True),
         has_status=True,
         counts="spec",
         propagation="Orphan",
@@ -119,6 +124,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         labels={"status.replicas": _replicas},
     ),
     ("batch/v1", "Job"): Rules(
+        warnings=warnings.job,
         has_status=True,
         counts="spec",
         propagation="Orphan",
@@ -130,6 +136,7 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         label_error='field label "{}" not supported for Job',
     ),
     ("batch/v1", "CronJob"): Rules(
+        warnings=warnings.cron_job,
         has_status=True,
         counts="spec",
         validate=_checked(jobs.cron_job),

@@ -18,6 +18,7 @@ from .texts import Errors, Object, at_least_0, check, immutable, one_of, qualifi
 
 __all__ = [
     "event",
+    "finalized",
     "finalizers",
     "lease",
     "limit_range",
@@ -46,6 +47,17 @@ def finalizers(obj: Object) -> Errors:
         if "/" not in name and name not in _FINALIZERS:
             said = "name is neither a standard finalizer name nor is it fully qualified"
             errors.append(invalid("spec.finalizers", name, said))
+    return errors
+
+
+def finalized(new: Object, old: Object) -> Errors:
+    """Errors of finalizers of a Namespace that `finalize` changed."""
+    errors: Errors = []
+    for place, name in enumerate(new["spec"].get("finalizers", ())):
+        where = f"spec.finalizers[{place}]"
+        errors += check(where, name, qualified_name)
+        if "/" not in name and name not in _FINALIZERS:
+            errors.append(invalid(where, name, "name is neither a standard finalizer name nor is it fully qualified"))
     return errors
 
 

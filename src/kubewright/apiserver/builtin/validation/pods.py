@@ -27,7 +27,7 @@ from .texts import (
 )
 from .volumes import volumes
 
-__all__ = ["pod", "pod_spec", "pod_template", "pod_update"]
+__all__ = ["pod", "pod_debugged", "pod_spec", "pod_template", "pod_update"]
 
 _RESTART: Final = ("Always", "OnFailure", "Never")
 _DNS: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -233,6 +233,18 @@ def pod_update(new: Object, old: Object) -> Errors:
             errors.append(forbidden(f"spec.schedulingGates[{place}].name", said))
     if not same(_comparable(after, before), before):
         errors.append(forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n"))
+    return errors
+
+
+def pod_debugged(new: Object, old: Object) -> Errors:
+    """Errors of a change of the ephemeral containers: they may be added only."""
+    errors = _pod(new)
+    ours = {each["name"]: each for each in new["spec"].get("ephemeralContainers") or ()}
+    for each in old["spec"].get("ephemeralContainers") or ():
+        if (now := ours.get(each["name"])) is None or not same(now, each):
+            how = "removed\n" if now is None else "changed\n"
+            said = f'existing ephemeral containers "{each["name"]}" may not be {how}'
+            errors.append(forbidden("spec.ephemeralContainers", said))
     return errors
 
 
