@@ -112,7 +112,7 @@ def memory(make: Callable[[], Any], count: int = 20) -> float:
 
 
 def shown(value: float | None, digits: int = 0) -> str:
-    return f"{'-':>11}" if value is None else f"{value:>11,.{digits}f}"
+    return f"{'-':>11}" if value is None else f"{value:>11,.{digits if value >= 10 else 1}f}"
 
 
 def main() -> None:
