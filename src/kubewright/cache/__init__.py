@@ -1,8 +1,8 @@
 """What the API server has, as it was last seen: list, watch, store, tell.
 
-`Watcher` (what to ask next, pure) -> `Store` (what is there, and what a change changed, pure) -> `Informer` (the shell
-that runs both over a `ListWatch`). Objects are kept as bytes and decoded when they are read. `CacheOptions` say what is
-kept.
+`Watcher` (what to ask next, pure) in a `Reflector` (the shell that asks a `ListWatch`), one for each `Scope` of a kind
+-> `Store` (what is there, and what a change changed, pure) and the handlers, in an `Informer` -> `Reader` (typed, with
+our own writes put over it). Objects are kept as bytes and decoded when they are read. `CacheOptions` say what is kept.
 """
 
 __all__ = [
