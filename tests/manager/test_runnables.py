@@ -208,3 +208,31 @@ def test_checks_of_the_program_are_those_of_the_pages() -> None:
 def test_a_check_that_cannot_be_is_refused_when_the_operator_is_made(options: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         Operator("test", controllers=[Work([])], **options)
+
+
+def test_a_cancelled_manager_gives_its_runnables_no_grace() -> None:
+    async def main() -> None:
+        notes: list[str] = []
+        others = [Runnable(noting(notes, "slow", ends_after=100), name="slow", needs_leadership=False)]
+        manager = Operator("test", controllers=[Work(notes)], runnables=others)._manager(api_with("a").client(), False)
+        task = asyncio.create_task(manager.run())
+        await until(lambda: "reconciled" in notes)
+        began = asyncio.get_running_loop().time()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert asyncio.get_running_loop().time() - began < 1
+
+    virtual.run(main())
+
+
+def test_what_the_leader_does_is_waited_for_however_long_its_end_takes() -> None:
+    async def main() -> None:
+        notes: list[str] = []
+        leader = Runnable(noting(notes, "leader", ends_after=100), name="leader")
+        async with running(api_with("a"), Work(notes), runnables=[leader], grace_seconds=10) as manager:
+            await until(lambda: "reconciled" in notes)
+            manager.stop()
+        assert notes[-1] == "leader ends"
+
+    virtual.run(main())

@@ -39,6 +39,7 @@ class Traced:
     def __init__(self, api: FakeApi, name: str = "me", *, breaks: str = "", elects: bool = True) -> None:
         self.trace: list[str] = []
         self.ends: list[str] = []
+        self.ends_after = 0.0  # what a runnable takes to end
         self.breaks = breaks
         self.api = api
 
@@ -109,6 +110,7 @@ class Traced:
             try:
                 await asyncio.Event().wait()
             finally:
+                await asyncio.sleep(self.ends_after)
                 self.note(f"-{name}")
 
         return run
@@ -220,6 +222,31 @@ def test_a_lost_lease_ends_what_is_the_leaders_and_nothing_else() -> None:
         assert traced.trace.count(OTHERS[0]) == 1
         assert traced.trace.count(LEADERS[0]) == 2
         assert traced.ends == []
+
+    on_an_api(case)
+
+
+@pytest.mark.parametrize("grace_seconds", [0.0, 30.0])
+def test_a_lease_is_not_asked_for_again_before_the_leaders_runnables_have_ended(grace_seconds: float) -> None:
+    async def case(api: FakeApi) -> None:
+        traced = Traced(api)
+        traced.manager._grace_seconds = grace_seconds
+        traced.ends_after = 2.0  # of the 2.5 s until its watchdog would end it
+        running = asyncio.create_task(traced.manager.run())
+        await until(lambda: "reconcile" in traced.trace)
+        assert traced.manager.candidacy is not None
+        leadership = traced.manager.candidacy.elector.leadership
+        lost = api.fault("*", "/leases", times=10**9, lost="request")
+        await until(lambda: not leadership.is_valid())
+        await asyncio.sleep(1.5)
+        assert leadership.guards
+        assert f"-{LEADERS[0]}" not in traced.trace
+        await until(lambda: not leadership.guards)
+        assert {f"-{each}" for each in LEADERS} <= set(traced.trace)
+        api.faults.remove(lost)
+        traced.manager.stop()
+        await running
+        await asyncio.sleep(traced.ends_after)  # of the others, where there is no grace
 
     on_an_api(case)
 

@@ -52,11 +52,12 @@ class Manager:
     Expected flow: make it, `run` it in a task, set `stopping` or call `stop`.
 
     Guarantees: G1 workers start after all sources have synced. G2 when `run` has returned or raised, nothing of the
-    manager runs any more. G3 the first controller or source that fails for good stops the others and comes out of
-    `run`. G4 with a `candidacy` reconciles run only while it leads, and the lease is given back after the last of them;
-    who is told to stop before it is elected starts none. G5 what is served is served from before the first list until
-    after the last reconcile; it is ready from `ready` on, while no kind is stale. G6 runnables run from after the sync
-    to before the last reconcile ends; the first that raises stops the manager, and its error comes out of `run`.
+    manager runs any more, but runnables of which the log says that they do not end. G3 the first controller or source
+    that fails for good stops the others and comes out of `run`. G4 with a `candidacy` reconciles run only while it
+    leads, and the lease is given back after the last of them; who is told to stop before it is elected starts none. G5
+    what is served is served from before the first list until after the last reconcile; it is ready from `ready` on,
+    while no kind is stale. G6 runnables run from after the sync to before the last reconcile ends; the first that
+    raises stops the manager, and its error comes out of `run`.
     Cancellation: cancelling `run` stops without grace.
 
     Attributes:
@@ -191,6 +192,9 @@ class Manager:
             for group in (self._others, self._leading):
                 if group.failure is not None:
                     raise group.failure
+        except asyncio.CancelledError:
+            self._stop_by = 0.0  # without grace
+            raise
         finally:
             await self._others.stop(self._logger, self._left_seconds())
             await self._informers.stop()
@@ -241,13 +245,13 @@ class Manager:
         try:
             await asyncio.wait([*signals, *workers], return_when=asyncio.FIRST_COMPLETED)
             if not lost.is_set():
-                await self._others.stop(self._logger, self._left_seconds())
                 await self._drain(workers, signals[1])
         finally:
             self.elected.clear()
             for task in (*signals, *workers):
                 task.cancel()
-            await self._leading.stop(self._logger, self._grace_seconds if lost.is_set() else self._left_seconds())
+            # As long as it takes: they must have ended before the lease goes to another. The watchdog has no patience.
+            await self._leading.stop(self._logger, self._left_seconds() if self._stopping.is_set() else 0.0, wait=True)
             await asyncio.gather(*signals, *workers, return_exceptions=True)
 
     async def _prepared(self) -> bool:
@@ -310,6 +314,14 @@ class Manager:
         return True
 
     async def _drain(self, workers: list[asyncio.Task[None]], lost: asyncio.Task[Literal[True]]) -> None:
+        """Let all that runs end, within the grace and while the lease is not lost."""
+        others = asyncio.create_task(self._others.stop(self._logger, self._left_seconds()))
+        try:
+            await asyncio.wait([others, lost], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            others.cancel()
+        if lost.done():
+            return
         for runner in self._runners:
             runner.stop()
         if not workers:

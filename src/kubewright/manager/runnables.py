@@ -65,30 +65,38 @@ class RunnableGroup:
 
     Guarantees: R1 the first failure is kept in `failure` and told by `on_failure`, once; the others go on until `stop`.
     R2 when `stop` has returned nothing of the group runs, unless it did not end within its time: that is said, by name.
-    Cancellation: of `stop` leaves nothing running that obeys a cancellation.
+    Cancellation: a cancelled `stop` has cancelled all of them; another call waits for them.
     """
 
     def __init__(self, runnables: Iterable[Runnable], *, on_failure: Callable[[], None]) -> None:
         self._runnables = tuple(runnables)
         self._on_failure = on_failure
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._running: set[asyncio.Task[None]] = set()
+        self._ending: set[asyncio.Task[None]] = set()  # cancelled
         self.failure: BaseException | None = None
 
     def start(self, running: Running) -> None:
         """Start all of them, each in a task of its own."""
         for runnable in self._runnables:
-            self._tasks.add(asyncio.create_task(self._run(runnable, running), name=runnable.name))
+            self._running.add(asyncio.create_task(self._run(runnable, running), name=runnable.name))
 
-    async def stop(self, logger: logging.Logger, within_seconds: float) -> None:
-        """Cancel all of them, and wait until they have ended. A second call does nothing."""
-        tasks, self._tasks = self._tasks, set()
+    async def stop(self, logger: logging.Logger, grace_seconds: float, *, wait: bool = False) -> None:
+        """Cancel all of them, once, and wait until they have ended, or for `grace_seconds`.
+
+        Args:
+            wait: for as long as it takes: what the leader does must have ended before another leads.
+        """
+        tasks, self._running = self._running, set()
         for task in tasks:
             task.cancel()
-        if not tasks:
-            return
-        _, pending = await asyncio.wait(tasks, timeout=within_seconds)
-        for task in pending:
-            logger.warning("%s was cancelled and has not ended in %.1f s", task.get_name(), within_seconds)
+        self._ending |= tasks
+        if self._ending:
+            _, pending = await asyncio.wait(self._ending, timeout=grace_seconds)
+            for task in pending if grace_seconds or not wait else ():
+                logger.warning("%s was cancelled and has not ended in %.1f s", task.get_name(), grace_seconds)
+            if pending and wait:
+                await asyncio.wait(pending)
+        self._ending = {task for task in self._ending if not task.done()}
 
     async def _run(self, runnable: Runnable, running: Running) -> None:
         try:
