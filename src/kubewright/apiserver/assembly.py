@@ -19,6 +19,8 @@ from .crds.controller import CrdController
 from .crds.conversion import ConversionWebhook
 from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
+from .fieldkinds import ServedKinds
+from .fields import FieldManagers, FieldTypes
 from .registry.backend import Backend
 from .registry.call import resource_key
 from .server import ApiServer
@@ -39,6 +41,25 @@ def _built_in() -> BuiltIn:
 @lru_cache(maxsize=1)
 def _open_api() -> OpenApi:
     return OpenApi(_built_in())
+
+
+@lru_cache(maxsize=1)
+def _field_types() -> FieldTypes:
+    return FieldTypes(_built_in().data.schema)
+
+
+class _FieldManagement:
+    """Gives a server its field managers, and each fork its own: they look at what is served there."""
+
+    def __init__(self, backend: Backend) -> None:
+        kinds = ServedKinds(_built_in(), _field_types(), lambda: backend.catalog)
+        backend.field_manager = FieldManagers(kinds)
+
+    def fork(self, backend: Backend) -> _FieldManagement:
+        return _FieldManagement(backend)
+
+    def close(self) -> None:
+        pass
 
 
 @lru_cache(maxsize=1)
@@ -89,6 +110,7 @@ def new_server(
         documents=(discovery, open_api, health, version, root_paths),
         transforms={"Table": table_transform(lambda: backend.now(), open_api.describe)},
     )
+    server.add(_FieldManagement(backend))
     for name in SYSTEM_NAMESPACES:
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))

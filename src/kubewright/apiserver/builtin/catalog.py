@@ -49,6 +49,7 @@ class BuiltIn:
         self.data = data or Data()
         self.types = GoTypes(self.data)
         self.defaulter = Defaulter()
+        self._components: dict[tuple[str, str], str] = {}
 
     def catalog(self) -> Catalog:
         """All resource types, in the order of discovery."""
@@ -57,6 +58,19 @@ class BuiltIn:
     def components(self, api_version: str) -> dict[str, Any]:
         """The OpenAPI v3 components of a group version, by name, with descriptions. Raises KeyError."""
         return {name: self.data.schema(name) for name in self.data.components(api_version)}
+
+    def component_of(self, api_version: str, kind: str) -> str | None:
+        """The name of the OpenAPI component of a kind; None where there is none."""
+        found = self._components.get((api_version, kind))
+        if found is None:
+            suffix = f".{kind}"
+            for name in self.data.components(api_version) if self._has(api_version) else ():
+                if name.endswith(suffix) and "x-kubernetes-group-version-kind" in self.data.schema(name):
+                    found = self._components[api_version, kind] = name
+        return found
+
+    def _has(self, api_version: str) -> bool:
+        return self.data.has(f"openapi/{api_version.replace('/', '_')}.json")
 
     def _all(self) -> Iterator[ResourceType]:
         for group in self.data.resources:
