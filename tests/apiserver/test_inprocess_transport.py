@@ -9,17 +9,12 @@ import pytest
 from asking import CONFIG_PATH, server
 
 import virtual
-from kubewright.apiserver import ApiServer, Request, Response
-from kubewright.apiserver.inprocess import InProcessTransport
-from kubewright.client import Client, ClientConfig, Conflict, HttpClient, MergePatch, NotFound
+from kubewright.apiserver import Request, Response
+from kubewright.apiserver.inprocess import InProcessTransport, in_process_client
+from kubewright.client import Conflict, MergePatch, NotFound
 from kubewright.client.transport import RequestTimeout, StreamIdle, TransportClosed
 from kubewright.model import ObjectMeta
 from kubewright.models.core.v1 import ConfigMap
-
-
-def client(api: ApiServer) -> Client:
-    config = ClientConfig(server="http://in-process")
-    return Client(HttpClient(config, InProcessTransport(api)), namespace="default")
 
 
 def config_map(name: str = "a", **data: str) -> ConfigMap:
@@ -28,7 +23,7 @@ def config_map(name: str = "a", **data: str) -> ConfigMap:
 
 def test_the_client_creates_reads_changes_and_deletes() -> None:
     async def main() -> None:
-        async with client(server()) as kube:
+        async with in_process_client(server()) as kube:
             made = await kube.create(config_map(a="b"))
             assert made.metadata.uid
             made.data["c"] = "d"
@@ -59,7 +54,7 @@ def test_the_lines_of_a_stream_arrive_whole_and_in_order() -> None:
             )
         )
         await virtual.settle()
-        async with client(api) as kube:
+        async with in_process_client(api) as kube:
             for name in "abc":
                 await kube.create(config_map(name))
         answer = await reading
@@ -122,7 +117,7 @@ def test_close_ends_all_streams_and_refuses_what_comes_later() -> None:
 def test_a_line_that_is_not_wanted_closes_the_stream() -> None:
     async def main() -> None:
         api = server()
-        async with client(api) as kube:
+        async with in_process_client(api) as kube:
             await kube.create(config_map())
 
         def refuse(line: bytes) -> None:

@@ -6,9 +6,9 @@ import asyncio
 
 import virtual
 from kubewright import Context, Model, ObjectMeta, Operator, Resource, controller, resource
-from kubewright.apiserver import ApiServer, Request, new_server
-from kubewright.apiserver.inprocess import InProcessTransport
-from kubewright.client import Client, ClientConfig, HttpClient
+from kubewright.apiserver import Request, new_server
+from kubewright.apiserver.inprocess import in_process_client
+from kubewright.client import Client
 from kubewright.models.core.v1 import ConfigMap
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -37,10 +37,6 @@ async def reconcile(site: Site, ctx: Context) -> None:
     site.status.pages = len(page.data)
 
 
-def client(api: ApiServer) -> Client:
-    return Client(HttpClient(ClientConfig(server="http://in-process"), InProcessTransport(api)), namespace="default")
-
-
 async def titles(kube: Client) -> dict[str, str]:
     found = (await kube.list(ConfigMap)).items
     return {each.metadata.name: each.data["title"] for each in found if each.metadata.owner_references}
@@ -54,7 +50,7 @@ def test_an_operator_runs_on_a_server_in_process_and_follows_every_change() -> N
         for each in operator.crds():
             answer = await api.handle(Request.of("POST", DEFINITIONS, body=each))
             assert answer.status == 201
-        async with client(api) as kube, operator.start(kube):
+        async with in_process_client(api) as kube, operator.start(kube):
             for name in ("a", "b", "c"):
                 await kube.create(Site(metadata=ObjectMeta(name=name), spec=SiteSpec(title="first")))
             await asyncio.sleep(5)
@@ -69,7 +65,7 @@ def test_an_operator_runs_on_a_server_in_process_and_follows_every_change() -> N
             assert await titles(kube) == {"a": "second", "b": "first", "c": "first"}
 
             fork = api.fork()
-            async with client(fork) as beside:
+            async with in_process_client(fork) as beside:
                 await beside.delete(await beside.get(ConfigMap, "c"))
                 await asyncio.sleep(5)
                 assert set(await titles(beside)) == {"a", "b"}, "nobody reconciles in the fork"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Protocol
 
+from kubewright.client import Client, ClientConfig, HttpClient
 from kubewright.client.transport import (
     ConnectionLost,
     Headers,
@@ -24,7 +25,7 @@ from kubewright.client.transport import (
 from .request import ADMIN, HANG_UP, Request, Stream, User
 from .request import Response as ServerResponse
 
-__all__ = ["InProcessTransport"]
+__all__ = ["InProcessTransport", "in_process_client"]
 
 SERVER: Final = "in-process"
 _REQUEST_SECONDS: Final = 30.0
@@ -34,6 +35,18 @@ class Handler(Protocol):
     """What answers: an `ApiServer`."""
 
     async def handle(self, request: Request, /) -> ServerResponse | Stream: ...
+
+
+def in_process_client(server: Handler, *, user: User = ADMIN, namespace: str = "default") -> Client:
+    """The toolkit's client on a server of this process. It is the caller's to close.
+
+    Args:
+        server: an `ApiServer`, or anything that answers requests.
+        user: who asks.
+        namespace: where namespaced calls go that do not say.
+    """
+    config = ClientConfig(server=f"http://{SERVER}")
+    return Client(HttpClient(config, InProcessTransport(server, user=user)), namespace=namespace)
 
 
 class InProcessTransport:
