@@ -59,7 +59,7 @@ def create(obj: Object, namespace: str = "default") -> Object:
     meta["uid"], meta["creationTimestamp"] = UID, "2026-01-02T03:04:05Z"
     if not meta.get("name") and meta.get("generateName"):
         meta["name"] = f"{meta['generateName']}abcde"
-    asked = context()
+    asked = context(is_dry_run=True)
     strategy.prepare_create(made, asked)
     errors = strategy.metadata_errors(meta, namespaced=kind.namespaced) + strategy.validate_create(made, asked)
     if errors:

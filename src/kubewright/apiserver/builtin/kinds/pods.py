@@ -12,7 +12,7 @@ from kubewright.schema.structural.values import copied, same
 from ...errors import StatusError
 from ...strategy import Context, Grace
 from ..validation import statuses, warnings
-from ..validation.pods import pod, pod_update
+from ..validation.pods import any_pod, pod, pod_update
 from ..validation.texts import Object
 from .checks import changed
 
@@ -177,7 +177,7 @@ def _host_network(obj: Object) -> str:
 
 def resized(new: Object, old: Object, context: Context) -> list[FieldError]:
     """Errors of a resize: of the containers only their resources may change, of those not the quality of service."""
-    errors = pod(new)
+    errors = any_pod(new)
     before = (old.get("status") or {}).get("qosClass") or _quality(old["spec"])
     if before != _quality(new["spec"]):
         said = "Pod QOS Class may not change as a result of resizing"

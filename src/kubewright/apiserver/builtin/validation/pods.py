@@ -27,7 +27,7 @@ from .texts import (
 )
 from .volumes import volumes
 
-__all__ = ["pod", "pod_debugged", "pod_spec", "pod_template", "pod_update"]
+__all__ = ["any_pod", "pod", "pod_debugged", "pod_spec", "pod_template", "pod_update"]
 
 _RESTART: Final = ("Always", "OnFailure", "Never")
 _DNS: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -177,7 +177,8 @@ def pod_template(path: str, template: Object) -> Errors:
     return errors
 
 
-def _pod(obj: Object) -> Errors:
+def any_pod(obj: Object) -> Errors:
+    """Errors of a Pod, be it new or not."""
     meta, spec = obj["metadata"], obj["spec"]
     errors = pod_spec("spec", spec, meta)
     if not spec.get("serviceAccountName"):
@@ -196,7 +197,7 @@ def _pod(obj: Object) -> Errors:
 def pod(obj: Object) -> Errors:
     """Errors of a new Pod."""
     spec = obj["spec"]
-    errors = _pod(obj)
+    errors = any_pod(obj)
     if spec.get("ephemeralContainers"):
         errors.append(forbidden("spec.ephemeralContainers", "cannot be set on create"))
     if spec.get("nodeName") and spec.get("schedulingGates"):
@@ -206,7 +207,7 @@ def pod(obj: Object) -> Errors:
 
 def pod_update(new: Object, old: Object) -> Errors:
     """Errors of a changed Pod."""
-    errors = _pod(new)
+    errors = any_pod(new)
     after, before = new["spec"], old["spec"]
     for name in ("containers", "initContainers"):
         ours, theirs = after.get(name) or [], before.get(name) or []
@@ -238,7 +239,7 @@ def pod_update(new: Object, old: Object) -> Errors:
 
 def pod_debugged(new: Object, old: Object) -> Errors:
     """Errors of a change of the ephemeral containers: they may be added only."""
-    errors = _pod(new)
+    errors = any_pod(new)
     ours = {each["name"]: each for each in new["spec"].get("ephemeralContainers") or ()}
     for each in old["spec"].get("ephemeralContainers") or ():
         if (now := ours.get(each["name"])) is None or not same(now, each):
