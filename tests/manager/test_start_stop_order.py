@@ -246,7 +246,7 @@ def test_a_lease_is_not_asked_for_again_before_the_leaders_runnables_have_ended(
         api.faults.remove(lost)
         traced.manager.stop()
         await running
-        await asyncio.sleep(traced.ends_after)  # of the others, where there is no grace
+        await asyncio.sleep(traced.ends_after + 1)  # of the others, where there is no grace
 
     on_an_api(case)
 
