@@ -24,6 +24,7 @@ from kubewright.schema import (
 class Specced(Model):
     size: int = 1
     name: str = ""
+    tags: list[str] = []
 
 
 class Statused(Model):
@@ -75,6 +76,16 @@ def crd_causes(cls: type[Object]) -> list[str]:
         ({"scale": ScaleInfo(".spec.name", ".status.ready")}, "'.spec.name' is a string; it has to be an integer"),
         ({"scale": ScaleInfo(".status.ready", ".status.ready")}, "is not a plain path there; name a field below .spec"),
         ({"scale": ScaleInfo(".spec.size", ".status.ready", ".spec.size")}, "it has to be a string"),
+        ({"selectable_fields": [".spec.siz"]}, "selectable_fields: the path '.spec.siz' names 'siz', which .spec"),
+        ({"selectable_fields": [".spec.tags"]}, "'.spec.tags' is a list; name a field that is a string, an integer or"),
+        ({"selectable_fields": [".spec.tags[0]"]}, "'.spec.tags[0]' is a string; name a field that is a string"),
+        ({"selectable_fields": [".metadata.name"]}, "'.metadata.name' is metadata; select it by metadata.name"),
+        ({"selectable_fields": [".spec.size", ".spec.size"]}, "names a field twice; name it once"),
+        ({"selectable_fields": [f".spec.f{each}" for each in range(9)]}, "there are 9, and a server takes 8"),
+        ({"labels": {"a b": "c"}}, "labels: a b='c' has a name with other characters than allowed; use letters"),
+        ({"labels": {"a": "b c"}}, "labels: a='b c' has other characters than allowed"),
+        ({"annotations": {"a/b/c": ""}}, "annotations: a/b/c='' has more than one '/'; write it as name"),
+        ({"in_crd": False}, "all versions have in_crd=False; keep one in the CRD"),
     ],
 )  # fmt: skip
 def test_a_kind_with_names_or_paths_that_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
@@ -83,6 +94,26 @@ def test_a_kind_with_names_or_paths_that_cannot_be_is_refused(options: dict[str,
         pass
 
     assert any(said in cause for cause in crd_causes(Web)), crd_causes(Web)
+
+
+def test_a_group_of_kubernetes_needs_its_approval() -> None:
+    approved = {"api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/1"}
+
+    @resource(group="apps.k8s.io", version="v1", annotations=approved)
+    class Web(Resource[Specced, Statused]):
+        pass
+
+    assert crd_of(Web)["metadata"]["annotations"] == approved
+
+
+def test_a_version_may_be_left_out_of_the_crd() -> None:
+    first, second = versions(in_crd=False)
+    assert [each["name"] for each in crd_of(first, second)["spec"]["versions"]] == [first.__resource__.version]
+
+
+def test_labels_of_several_versions_are_put_together() -> None:
+    first, second = versions(labels={"a": "b"}, storage=False)
+    assert crd_of(first, second)["metadata"]["labels"] == {"a": "b"}
 
 
 def test_the_status_subresource_needs_a_status() -> None:

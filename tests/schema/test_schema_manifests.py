@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from kubewright.cli.app import app
 from kubewright.schema import SchemaError, crds_of_module, kinds_of_module, manifests
 
 KINDS = """
@@ -91,6 +93,39 @@ def test_the_mistakes_of_all_kinds_are_told_together(folder: Path) -> None:
     with pytest.raises(SchemaError) as error:
         crds_of_module(importlib.import_module("m_bad"))
     assert {cause.owner for cause in error.value.causes} >= {"Web", "Job"}
+
+
+def test_a_version_that_is_not_for_the_crd_is_not_found(folder: Path) -> None:
+    (folder / "m_skipped.py").write_text(KINDS.replace('version="v1"', 'version="v1", in_crd=False'))
+    assert [cls.__name__ for (cls,) in kinds_of_module(importlib.import_module("m_skipped"))] == ["OldWeb"]
+
+
+VALIDATED = """
+import pydantic
+from kubewright.model import Resource, resource
+
+class Spec(pydantic.BaseModel):
+    image: str
+    '''The image. And more of it.'''
+
+    @pydantic.field_validator("image")
+    @classmethod
+    def known(cls, value: str) -> str:
+        return value
+
+@resource(group="warned.example.com", version="v1")
+class Warned(Resource[Spec]):
+    pass
+"""
+
+
+def test_the_command_cuts_descriptions_and_tells_what_a_server_does_not_check(folder: Path) -> None:
+    (folder / "m_warned.py").write_text(VALIDATED)
+    result = CliRunner().invoke(app, ["manifests", "crd", str(folder / "m_warned.py"), "--max-description", "12"])
+    assert result.exit_code == 0
+    assert "description: The image.\n" in result.stdout
+    assert result.stderr.startswith("warning: Spec.image (")
+    assert "has the validator known, which no server runs" in result.stderr
 
 
 def test_files_are_written_once_and_then_compared(folder: Path) -> None:

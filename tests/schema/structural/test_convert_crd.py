@@ -64,9 +64,7 @@ def test_what_stood_above_the_versions_is_in_each() -> None:
         assert version["schema"] == OLD["spec"]["validation"]
 
 
-@pytest.mark.parametrize(
-    ("said", "made"), [(None, {}), (True, {"status": {}}), ({}, {"status": {}}), (False, {})]
-)
+@pytest.mark.parametrize(("said", "made"), [(None, {}), (True, {"status": {}}), ({}, {"status": {}}), (False, {})])
 def test_the_status_subresource_is_an_object(said: Any, made: Any) -> None:
     conversion = convert(subresources={"status": said})
     assert conversion.crd["spec"]["versions"][0].get("subresources", {}) == made
