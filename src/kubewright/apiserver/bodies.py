@@ -8,6 +8,7 @@ by a slower reader that counts names. Protobuf bodies are decoded by a hook, as 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -16,7 +17,7 @@ import orjson
 import yaml
 
 from kubewright.schema.structural.gotext import quoted
-from kubewright.schema.structural.values import MAX_DEPTH
+from kubewright.schema.structural.values import MAX_DEPTH, copied
 
 from .errors import bad_request, unsupported_media_type
 
@@ -30,6 +31,14 @@ _PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
 
 _SAFE_BRACKETS: Final = 150
 """So many brackets make no value that is too deep."""
+
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_DIGITS: Final = 20
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+_FEW_NODES: Final = 1_000
+_FEW_ALIASED, _MANY_ALIASED = 400_000, 4_000_000
+"""Between so many nodes the part that may come from aliases falls from 99 % to 10 % (go-yaml, `decode.go`)."""
 
 ProtobufReader = Callable[[bytes], dict[str, Any]]
 
@@ -90,6 +99,8 @@ def decode_json(body: bytes, *, strict: bool) -> Body:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return _bounded(_slowly(body, strict), body)
+    if _LONG_NUMBER.search(body):
+        return _bounded(_slowly(body, strict), body)
     _bounded(Body(value), body)
     if not strict or orjson.dumps(value) == body.rstrip():
         return Body(value)
@@ -104,7 +115,7 @@ def _bounded(read: Body, body: bytes) -> Body:
 
 
 def _slowly(body: bytes, strict: bool) -> Body:
-    """The reader that sees names twice, and numbers that are larger than 64 bits."""
+    """The reader that sees names twice, and takes odd numbers and texts as Go does."""
     twice: dict[int, list[str]] = {}
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -115,13 +126,43 @@ def _slowly(body: bytes, strict: bool) -> Body:
         return made
 
     try:
-        value = json.loads(body.decode(), object_pairs_hook=pairs, parse_constant=_constant)
+        value = json.loads(
+            body.decode(errors="replace"),
+            object_pairs_hook=pairs,
+            parse_constant=_constant,
+            parse_int=_integer,
+            parse_float=_float,
+        )
+        if _SURROGATE.search(body):
+            value = _without_surrogates(value)
     except (ValueError, RecursionError) as error:
         raise BadJson(_as_go(error, body)) from None
     found: list[str] = []
     if twice and strict:
         _paths(value, "", twice, found)
     return Body(value, tuple(found))
+
+
+def _integer(text: str) -> int | float:
+    """What has no place in 64 bits is a float, as in Go."""
+    value = int(text) if len(text) <= _DIGITS else 0
+    return value if len(text) <= _DIGITS and -(2**63) <= value < 2**63 else _float(text)
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return value
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Halves of characters that JSON may escape but UTF-8 cannot hold become U+FFFD."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(name): _without_surrogates(each) for name, each in value.items()}
+    return [_without_surrogates(each) for each in value] if isinstance(value, list) else value
 
 
 def _constant(text: str) -> Any:
@@ -234,12 +275,42 @@ def _yaml(body: bytes, strict: bool) -> Body:
     try:
         loader = _Loader(body.decode())
         loader.twice = []
-        value = loader.get_single_data()
+        node = loader.get_single_node()
+        if node is None:
+            value = None
+        else:
+            _check_aliases(node)
+            # What an alias repeats is an object of its own from here on.
+            value = copied(loader.construct_document(node))
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise BadJson(f"error converting YAML to JSON: yaml: {_first_line(error)}") from None
     if is_too_deep(value):
         raise BadJson("exceeded max depth")
     return Body(value, tuple(loader.twice) if strict else (), in_yaml=True)
+
+
+def _check_aliases(root: yaml.Node) -> None:
+    """Raises ValueError: a small document that aliases make large. Each node is looked at once."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if isinstance(node, yaml.ScalarNode):
+            return 1
+        if id(node) in sizes:
+            if not sizes[id(node)]:
+                raise ValueError("anchor value contains itself")
+            return sizes[id(node)]
+        sizes[id(node)] = 0
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [each for pair in node.value for each in pair]
+        sizes[id(node)] = total = 1 + sum(map(size, parts))
+        written.append(1 + sum(1 for each in parts if isinstance(each, yaml.ScalarNode)))
+        return total
+
+    written: list[int] = []
+    total = size(root)
+    place = (min(max(total, _FEW_ALIASED), _MANY_ALIASED) - _FEW_ALIASED) / (_MANY_ALIASED - _FEW_ALIASED)
+    if total > _FEW_NODES and (total - sum(written)) / total > 0.99 - 0.89 * place:
+        raise ValueError("document contains excessive aliasing")
 
 
 def _first_line(error: Exception) -> str:
