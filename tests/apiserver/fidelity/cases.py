@@ -14,7 +14,8 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
            ok: POST $core/configmaps            asked, must be 2xx, not recorded
            as: merge | json | strategic | apply | yaml | text | none | (a media type)      the body's Content-Type
            headers: {Accept: ...}
-           body: an object, sent as JSON        raw: text, sent as it is
+           body: an object, sent as JSON
+           raw: text, sent as it is; a list of texts and {of: text, times: 1000} for long ones
            save: {name: metadata.uid}           a later `$name`
            show: [spec.type, "items[*].metadata.name", "groups[name=apps]"]    record these parts of the answer only
            unordered: true                      the real server finds the causes of the error in any order

@@ -33,8 +33,16 @@ def _walk(expected: Any, found: Any, where: str) -> Iterator[str]:
             left = expected[index] if index < len(expected) else _ABSENT
             right = found[index] if index < len(found) else _ABSENT
             yield from _walk(left, right, f"{where}[{index}]")
+    elif _is_beyond_64_bits(expected) and _is_beyond_64_bits(found):
+        if float(expected) != float(found):
+            yield f"{where}: {_text(expected)} -> {_text(found)}"
     elif expected is _ABSENT or found is _ABSENT or type(expected) is not type(found) or expected != found:
         yield f"{where}: {_text(expected)} -> {_text(found)}"
+
+
+def _is_beyond_64_bits(value: Any) -> bool:
+    """Tell whether it is a number that Go has as a float, and may write with or without an exponent."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) >= 2**63
 
 
 def _text(value: Any) -> str:

@@ -181,7 +181,7 @@ class _Run:
 def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
     headers = {"Accept": "application/json", **data.get("headers", {})}
     if "raw" in data:
-        body = str(data["raw"]).encode()
+        body = _raw(data["raw"]).encode()
     elif "body" in data:
         body = json.dumps(data["body"]).encode()
     else:
@@ -190,6 +190,12 @@ def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
     if kind != "none":
         headers["Content-Type"] = _TYPES.get(kind, kind)
     return headers, body
+
+
+def _raw(text: Any) -> str:
+    if isinstance(text, list):
+        return "".join(_raw(each) for each in text)
+    return _raw(text["of"]) * text["times"] if isinstance(text, dict) else str(text)
 
 
 def _is_reached(until: Until, answer: Answer) -> bool:
