@@ -53,6 +53,7 @@ _REFUSED: Final[dict[Any, str]] = {
     "complex": "declare a Model",
     "NoneType": "take it away",
     "object": "declare Any",
+    "SecretStr": "refer to a Secret by its name: who can read an object reads all of it",
     "Unstructured": "declare Annotated[dict[str, Any], EmbeddedResource()]",
 }
 
@@ -179,7 +180,8 @@ class Builder:
         if literal_tag(arms) or any(_tag(arm) is not None for arm in arms):
             return self._tagged(arms, place, uncorrelated)
         shown = " | ".join(map(name_of, arms))
-        cure = "give each class a tag (class A(Model, tag='a')), declare a Model with one optional field each, or Any"
+        tag = "kind: Literal['a']" if any(map(is_pydantic, arms)) else "class A(Model, tag='a')"
+        cure = f"give each class a tag ({tag}), declare a Model with one optional field each, or Any"
         self._problems.add(place, f"{shown} has no structural schema: a field has one type", cure)
         return Node("broken", {})
 
