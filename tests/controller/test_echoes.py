@@ -10,10 +10,14 @@ import pytest
 
 import virtual
 from fakeapi import FakeApi
-from kubewright import Context, Retry, Terminal, controller
-from kubewright.controller.echoes import Echoes
+from kubewright import Context, Key, Retry, Terminal, controller
+from kubewright.controller import owned
+from kubewright.controller.cause import INITIAL, REQUEUE, RETRY, Cause
+from kubewright.controller.echoes import Echoes, Version
+from kubewright.controller.predicates import generation_changed, where
+from kubewright.controller.reconciler import Pass
 from kubewright.models.core.v1 import ConfigMap
-from running import running
+from running import Passes, running
 from webs import Web, config, web
 
 # The rule, without any I/O
@@ -21,8 +25,8 @@ from webs import Web, config, web
 
 def test_a_version_that_was_accounted_for_is_no_news_and_every_later_one_is() -> None:
     echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    echoes.account("a", "u", "10")
+    echoes.begin("a")
+    echoes.account("a", "u", "10", "a")
     echoes.end("a")
     assert echoes.covers("a", "u", "9")
     assert echoes.covers("a", "u", "10")
@@ -33,48 +37,79 @@ def test_a_version_that_was_accounted_for_is_no_news_and_every_later_one_is() ->
 
 def test_a_later_version_is_news_and_ends_the_wait_for_the_echo() -> None:
     echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    echoes.account("a", "u", "10")
+    echoes.begin("a")
+    echoes.account("a", "u", "10", "a")
     assert not echoes.covers("a", "u", "11")
     assert len(echoes) == 0
 
 
 def test_another_object_of_the_same_name_is_news() -> None:
     echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    echoes.account("a", "old", "10")
+    echoes.begin("a")
+    echoes.account("a", "old", "10", "a")
     assert not echoes.covers("a", "new", "9")
     assert len(echoes) == 0
 
 
 def test_a_version_that_is_no_number_is_news() -> None:
     echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    echoes.account("a", "u", "abc")
+    echoes.begin("a")
+    echoes.account("a", "u", "abc", "a")
     assert not echoes.covers("a", "u", "abc")
-    echoes.account("a", "u", "10")
+    echoes.account("a", "u", "10", "a")
     assert not echoes.covers("a", "u", "x9")
 
 
-def test_an_echo_that_came_before_the_answer_is_left_out_when_its_pass_begins() -> None:
+def test_an_echo_that_came_before_the_answer_is_told_apart() -> None:
     echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    assert not echoes.covers("a", "u", "10")
-    echoes.account("a", "u", "10")
-    echoes.end("a")
-    assert echoes.begin("a", "u", "10")
-    assert len(echoes) == 0
-    assert not echoes.begin("a", "u", "10"), "once"
+    echoes.begin("child")
+    assert not echoes.covers("child", "u", "10")
+    echoes.account("child", "u", "10", "a")
+    echoes.end("child")
+    [known] = echoes.early["a"].values()
+    assert known.covers("u", "10")
+    assert known.covers("u", "9")
+    assert not known.covers("u", "11")
+    assert not known.covers("other", "10")
+    assert not known.covers("u", "x")
 
 
-@pytest.mark.parametrize(("uid", "version"), [("u", "11"), ("other", "10"), ("u", "x")])
-def test_a_state_that_came_after_the_early_echo_is_reconciled(uid: str, version: str) -> None:
-    echoes = Echoes()
-    echoes.begin("a", "u", "1")
-    assert not echoes.covers("a", "u", "10")
-    echoes.account("a", "u", "10")
-    echoes.end("a")
-    assert not echoes.begin("a", uid, version)
+@pytest.mark.parametrize(
+    ("causes", "is_known"),
+    [
+        ([Cause("updated")], True),
+        ([Cause("updated"), REQUEUE], False),
+        ([RETRY], False),
+        ([INITIAL], False),
+        ([Cause("updated", "ConfigMap", "default", "c")], False),
+        ([Cause("updated"), Cause("updated", "ConfigMap", "default", "c")], False),
+        ([], False),
+    ],
+)
+def test_a_pass_is_left_out_if_nothing_but_early_echoes_has_asked_for_it(causes: list[Cause], is_known: bool) -> None:
+    count = 0
+
+    @controller(Web)
+    async def reconcile(web: Web, ctx: Context) -> None:
+        nonlocal count
+        count += 1
+
+    async def main() -> None:
+        api = FakeApi(Web)
+        api.put(web())
+        async with Passes(api, reconcile) as passes:
+            key = Key("default", "a")
+            found = api.get(Web, "a")
+            assert found is not None
+            echoes = passes.reconciler.echoes
+            assert echoes is not None
+            version = found.metadata.resource_version
+            echoes.early[key] = {key: Version(found.metadata.uid, int(version))}
+            await passes.reconciler.run(key, Pass(1, causes))
+            assert count == (not is_known)
+            assert not echoes.early
+
+    virtual.run(main())
 
 
 # On an operator
@@ -255,6 +290,90 @@ def test_nothing_is_kept_of_echoes_that_have_come() -> None:
             assert echoes is not None
             assert len(echoes) == 0
             assert not echoes._running
+
+    virtual.run(main())
+
+
+# Children
+
+
+def children(act: object = None, *, first: object = None, **options: object) -> list[str]:
+    """The causes of all passes of a controller that applies a ConfigMap, and does something before."""
+    causes: list[str] = []
+
+    @controller(Web, **{"owns": [ConfigMap], **options})  # type: ignore[call-overload]
+    async def reconcile(web: Web, ctx: Context) -> None:
+        causes.append(", ".join(sorted(map(str, ctx.causes))))
+        if callable(first):
+            await first(ctx)
+        await ctx.apply(config("child", replicas=str(web.spec.replicas)))
+
+    async def main() -> None:
+        api = FakeApi(Web, ConfigMap, latency_seconds=0.01)
+        async with running(api, reconcile):
+            api.put(web())
+            await asyncio.sleep(5)
+            if callable(act):
+                act(api)
+            await asyncio.sleep(5)
+
+    virtual.run(main())
+    return causes
+
+
+def test_a_child_that_a_reconcile_has_made_and_changed_does_not_wake_it() -> None:
+    assert children(lambda api: api.change(Web, "a", {"spec": {"replicas": 7}})) == ["added", "updated"]
+
+
+def test_a_child_that_another_changes_or_removes_does() -> None:
+    assert children(lambda api: api.change(ConfigMap, "child", {"data": {"x": "y"}}))[1:] == ["updated ConfigMap child"]
+    assert children(lambda api: api.remove(ConfigMap, "child"))[1:] == ["deleted ConfigMap child"]
+
+
+async def _owned(ctx: Context) -> object:
+    return await ctx.owned(ConfigMap)
+
+
+async def _list(ctx: Context) -> object:
+    return await ctx.list(ConfigMap)
+
+
+async def _find(ctx: Context) -> object:
+    return await ctx.find(ConfigMap, "child")
+
+
+async def _live(ctx: Context) -> object:
+    return await ctx.client.find(ConfigMap, "child", namespace="default")
+
+
+async def _mutate(ctx: Context) -> object:
+    return await ctx.create_or_patch(config("other"), lambda found: None)
+
+
+@pytest.mark.parametrize("first", [_owned, _list, _find, _live, _mutate])
+def test_after_it_has_looked_for_its_like_a_child_that_it_made_is_news(first: object) -> None:
+    causes = children(first=first)
+    assert "added ConfigMap child" in causes[1]
+
+
+def test_other_owners_hear_of_a_child_that_one_of_them_wrote() -> None:
+    assert children(owns=[owned(ConfigMap, any_owner=True)]) == ["added", "added ConfigMap child"]
+
+
+def test_a_predicate_that_hides_echoes_leaves_nothing_behind() -> None:
+    @controller(Web, owns=[owned(ConfigMap, predicate=where(lambda config: False))], predicate=generation_changed)
+    async def reconcile(web: Web, ctx: Context) -> None:
+        await ctx.apply(config("child", replicas=str(web.spec.replicas)))
+        web.status.ready = web.spec.replicas
+
+    async def main() -> None:
+        api = FakeApi(Web, ConfigMap, latency_seconds=0.01)
+        async with running(api, reconcile) as manager:
+            api.put(web())
+            await asyncio.sleep(5)
+            echoes = manager._runners[0]._reconciler.echoes
+            assert echoes is not None
+            assert len(echoes) == 0
 
     virtual.run(main())
 

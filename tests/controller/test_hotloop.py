@@ -225,6 +225,7 @@ def test_a_hot_object_is_reconciled_at_once_when_its_spec_is_changed(caplog: pyt
     async def reconcile(web: Web, ctx: Context) -> None:
         loop = asyncio.get_running_loop()
         seen.append((loop.time() - virtual.START_AT, web.spec.replicas))
+        await ctx.owned(ConfigMap)  # so that the child that it makes is news
         await ctx.apply(config("child", time=str(loop.time()), n=str(len(seen))))
 
     async def main() -> None:
@@ -250,6 +251,7 @@ def test_causes_of_a_slowed_reconcile_are_kept() -> None:
     @controller(Web, owns=[ConfigMap])
     async def reconcile(web: Web, ctx: Context) -> None:
         causes.append({str(cause) for cause in ctx.causes})
+        await ctx.owned(ConfigMap)
         await ctx.apply(config("child", n=str(len(causes))))
 
     async def main() -> None:

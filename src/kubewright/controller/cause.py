@@ -57,6 +57,9 @@ class Cause(msgspec.Struct, frozen=True, eq=False, gc=False):
             and self.namespace == other.namespace
         )
 
+    def __ne__(self, other: object) -> bool:
+        return not self == other  # or it would be that of Struct, which compares by identity
+
     def __hash__(self) -> int:
         return hash((self.event, self.kind, self.namespace, self.name))
 

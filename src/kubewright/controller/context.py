@@ -20,11 +20,12 @@ from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
-from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model import GroupVersionKind, Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
 from .cause import Cause
+from .echoes import Echoes
 from .looking import Looks
 from .mutating import Outcome, changed, mutated
 from .recorder import EventType, NoRecorder, Recorder
@@ -71,7 +72,6 @@ class Context:
     """One reconcile of one object.
 
     Attributes:
-        client: the live way, any verb; its field manager is the operator's.
         namespace: of the object, `""` for a cluster-scoped one.
         log: a logger bound to the object.
         attempt: 1 for the first try, one more for each failure since the last success.
@@ -94,20 +94,30 @@ class Context:
         clock: Callable[[], datetime] | None = None,
         events: Recorder | None = None,
         looks: Looks | None = None,
+        echoes: Echoes | None = None,
     ) -> None:
         self._looks = looks
+        self._echoes = echoes
+        self._looked_for: set[GroupVersionKind] = set()  # before what was written then
+        self._has_looked_live = False
         self._wrote = False
         self._obj = obj
         self._reads = reads
         self._applied = applied
         self._clock = clock or (lambda: datetime.now(UTC))
         self._events: Recorder = events or NoRecorder()
-        self.client = client
+        self._client = client
         self.namespace = obj.metadata.namespace
         self.log = log
         self.attempt = attempt
         self.causes = tuple(causes)
         self.deadline_at = deadline_at
+
+    @property
+    def client(self) -> Client:
+        """The live way, any verb; its field manager is the operator's."""
+        self._has_looked_live = True
+        return self._client
 
     def now(self) -> datetime:
         """The time, UTC; a test's clock in a test."""
@@ -153,6 +163,7 @@ class Context:
 
     async def find(self, kind: type[T], name: str, *, namespace: str | None = None) -> T | None:
         """As `get`; None when it is not there."""
+        self._looked_for.add(info_of(kind).gvk)
         return await self._reads.find(kind, self._key(kind, name, namespace))
 
     async def list(
@@ -172,11 +183,13 @@ class Context:
             index: values of indexes, all of which have to be there: `{by_secret: "s3"}`.
             fields: a field selector such as `"spec.nodeName=a"`, of any field; it is indexed from then on.
         """
+        self._looked_for.add(info_of(kind).gvk)
         where = None if all_namespaces else self._namespace(kind, namespace) or None
         return await self._reads.list(kind, namespace=where, labels=labels, owner=None, index=index, fields=fields)
 
     async def owned(self, kind: type[T]) -> Sequence[T]:
         """The objects of `kind` whose controller owner is the reconciled object."""
+        self._looked_for.add(info_of(kind).gvk)
         where = self._namespace(kind, None) or None
         return await self._reads.list(kind, namespace=where, labels=None, owner=self._obj.metadata.uid)
 
@@ -215,17 +228,31 @@ class Context:
                 return present
         elif owned and handle not in self._applied and not self._reads.watches(type(child), key):
             # The server would take it from its owner: to it, all that this operator states is one statement.
-            found = await self.client.find(type(child), key.name, namespace=key.namespace or None)
+            found = await self._client.find(type(child), key.name, namespace=key.namespace or None)
             if found is not None:
                 self._check_owner(found)
         look = None if self._looks is None else await self._looks.before(type(child), key)
-        answer = await self.client.apply(child, force=True)
+        answer = await (self._accounted(child) if owned else self._client.apply(child, force=True))
         self._wrote = self._wrote or answer.metadata.resource_version != version
         if look is not None:
             look.after(answer, orjson.loads(body))
         made = origin_of(answer) or encode(answer)
         self._applied.note(handle, body, made, answer.metadata.uid, answer.metadata.resource_version)
         self._reads.wrote(answer)
+        return answer
+
+    async def _accounted(self, child: T) -> T:
+        """Apply our child; the version that comes back is no news to us, unless we have looked for its like before."""
+        echoes, info = self._echoes, info_of(type(child))
+        if echoes is None or self._has_looked_live or info.gvk in self._looked_for:
+            return await self._client.apply(child, force=True)
+        name = (info.kind, *key_of(child))
+        echoes.begin(name)
+        try:
+            answer = await self._client.apply(child, force=True)
+            echoes.account(name, answer.metadata.uid, answer.metadata.resource_version, key_of(self._obj))
+        finally:
+            echoes.end(name)
         return answer
 
     def _adopted(self, child: T, owned: bool) -> T:
@@ -243,7 +270,7 @@ class Context:
             return obj
         obj = copy.copy(obj)
         obj.metadata = copy.copy(obj.metadata)
-        obj.metadata.namespace = self.namespace or self.client.namespace
+        obj.metadata.namespace = self.namespace or self._client.namespace
         return obj
 
     def _check_owner(self, present: Object) -> None:
@@ -259,7 +286,7 @@ class Context:
         """
         obj = self._placed(obj)
         look = None if self._looks is None else await self._looks.before(type(obj), key_of(obj), own=self._is_own(obj))
-        answer = await self.client.patch(obj, patch, subresource=subresource)
+        answer = await self._client.patch(obj, patch, subresource=subresource)
         self._wrote = self._wrote or answer.metadata.resource_version != obj.metadata.resource_version
         if look is not None:
             look.after(answer)
@@ -268,7 +295,7 @@ class Context:
 
     async def create(self, obj: T, *, owned: bool = True) -> T:
         """Create an object, such as one with a generated name. Raises AlreadyExists and other ApiErrors."""
-        answer = await self.client.create(self._adopted(obj, owned))
+        answer = await self._client.create(self._adopted(obj, owned))
         self._wrote = True
         self._reads.wrote(answer)
         return answer
@@ -318,7 +345,7 @@ class Context:
         gone = False
         left = None
         try:
-            left = await self.client.delete(obj, uid=uid)
+            left = await self._client.delete(obj, uid=uid)
         except NotFound:
             gone = True
         except Conflict:

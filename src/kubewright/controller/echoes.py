@@ -1,15 +1,18 @@
-"""Which changes of an object are no news: the echoes of what its own controller has written.
+"""Which changes are no news: the echoes of what a controller itself has written.
 
-A reconcile that writes the status of its object is told of that change by the watch, as everybody is. It knows already,
-and a reconcile for it would do nothing. Go operators leave it out with a GenerationChangedPredicate, which also leaves
-out what others change in the status, labels and annotations. Here it is exact: a pass *accounts for* a version of its
-object when
+A reconcile that writes the status of its object, or a child, is told of that change by the watch, as everybody is. It
+knows already, and a reconcile for it would do nothing. Go operators leave it out with a GenerationChangedPredicate,
+which also leaves out what others change in the status, labels and annotations. Here it is exact: a pass *accounts for*
+a version of an object when
 
-    it began with that version, and stored its finalizer to get it; or
-    it began with the version before, and wrote nothing but the status into it, which came back as written.
+    of its object    it began with that version, and stored its finalizer to get it; or it began with the version
+                     before, and wrote nothing but the status into it, which came back as written
+    of a child       it wrote it as its controller and was given that version in answer, and had not looked for objects
+                     of that kind before: then all that it can know of the child is that version
 
-The server refuses a write whose object is not the version that it was made for, so that nothing of anybody else is
-between the two. All versions up to that one are accounted for; everything later, and all of another uid, is news.
+The server refuses the write of a status whose object is not the version that it was made for: nothing of anybody
+else is between the two. All versions up to the one that was accounted for are no news; everything later is, and
+everything of another uid, and a deletion.
 
 The watch may show a version before the write is answered. Then the key waits already for one more pass, and that one is
 left out when it begins if nothing else has asked for it.
@@ -23,53 +26,55 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-__all__ = ["Echoes"]
+__all__ = ["Echoes", "Version"]
 
 
-class _Version(NamedTuple):
+class Version(NamedTuple):
+    """A version of an object."""
+
     uid: str
     number: int
 
+    def covers(self, uid: str, version: str) -> bool:
+        """Whether a version is this one, or one before it."""
+        return self.uid == uid and version.isdecimal() and int(version) <= self.number
+
 
 class Echoes:
-    """The versions that passes of one controller have accounted for.
+    """The versions that passes of one controller have accounted for. Keys name objects, or kinds and objects.
 
     Guarantees: G1 a change by anybody else is never taken for an echo. G2 nothing is kept of an object whose echo has
     come, or that is gone.
+
+    Attributes: `early`, by the object that was reconciled, the echoes that came before their answers. They are of use
+    to a pass that waits already; if none does, whoever knows that takes them out.
     """
 
-    __slots__ = ("_early", "_running", "_under_way")
+    __slots__ = ("_running", "_under_way", "early")
 
     def __init__(self) -> None:
-        self._under_way: dict[Hashable, _Version] = {}
+        self._under_way: dict[Hashable, Version] = {}
         self._running: dict[Hashable, int] = {}  # the highest version that the watch has shown during the pass
-        self._early: dict[Hashable, _Version] = {}
+        self.early: dict[Hashable, dict[Hashable, Version]] = {}
 
     def __len__(self) -> int:
-        return len(self._under_way) + len(self._early)
+        return len(self._under_way) + len(self.early)
 
-    def begin(self, key: Hashable, uid: str, version: str) -> bool:
-        """A pass of `key` begins, with this version. Whether it was accounted for, and waits only for its answer.
-
-        If nothing but changes of the object itself has asked for the pass, there is nothing to do.
-        """
+    def begin(self, key: Hashable) -> None:
+        """From now on a version of this object may be accounted for."""
         self._running[key] = 0
-        if not self._early:
-            return False
-        known = self._early.pop(key, None)
-        return known is not None and known.uid == uid and version.isdecimal() and int(version) <= known.number
 
     def end(self, key: Hashable) -> None:
-        """The pass has ended."""
-        del self._running[key]
+        """No longer."""
+        self._running.pop(key, None)
 
-    def account(self, key: Hashable, uid: str, version: str) -> None:
-        """The pass that runs accounts for this version, as the answer to its write says."""
+    def account(self, key: Hashable, uid: str, version: str, of: Hashable) -> None:
+        """Between `begin` and `end`: this version is accounted for, as the answer to a write in a pass of `of` says."""
         if not version.isdecimal():
             return
-        known = _Version(uid, int(version))
+        known = Version(uid, int(version))
         if self._running.get(key, 0) >= known.number:
-            self._early[key] = known
+            self.early.setdefault(of, {})[key] = known
         else:
             self._under_way[key] = known
 
@@ -92,4 +97,3 @@ class Echoes:
     def forget(self, key: Hashable) -> None:
         """The object is gone."""
         self._under_way.pop(key, None)
-        self._early.pop(key, None)

@@ -6,17 +6,18 @@ LowPriorityWhenUnchanged, so that neither delays what people change meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Final, Protocol
 
 from kubewright.cache import Added, Deleted, Delta, Handler, Updated
 from kubewright.cache.entry import Entry, owners_of
-from kubewright.model import GroupKind, Key
+from kubewright.model import GroupKind, Key, ObjectMeta
+from kubewright.queue.state import MOST_CAUSES
 
 from .cause import INITIAL, Cause
-from .echoes import Echoes
+from .echoes import Echoes, Version
 
-__all__ = ["LOW_PRIORITY", "Add", "cause_of", "is_low", "owner_handler", "self_handler"]
+__all__ = ["LOW_PRIORITY", "Add", "are_echoes", "cause_of", "is_low", "owner_handler", "self_handler", "without_echoes"]
 
 LOW_PRIORITY: Final = -100
 """Of what is reconciled though nothing has happened: objects present at the start, and timers."""
@@ -30,8 +31,50 @@ class Add(Protocol):
     def __call__(self, key: Key, cause: Cause, priority: int = 0, /) -> None: ...
 
 
-def self_handler(add: Add, echoes: Echoes | None = None, *, keeps_states: Callable[[], bool] = bool) -> Handler:
-    """Adds the key of the object itself, unless the change is an echo of what its own controller wrote.
+def without_echoes(handler: Handler, echoes: Echoes, kind: str = "") -> Handler:
+    """`handler`, not told of the echoes of what its own controller wrote.
+
+    It has to stand before any predicate: an echo that is never seen is waited for.
+
+    Args:
+        kind: of children; empty for the controller's own.
+    """
+
+    def handle(delta: Delta) -> None:
+        entry = delta.entry
+        key = (kind, entry.namespace, entry.name) if kind else (entry.namespace, entry.name)
+        if isinstance(delta, Deleted):
+            echoes.forget(key)
+        elif echoes.covers(key, entry.uid, entry.resource_version) and not is_start(delta):
+            return
+        handler(delta)
+
+    return handle
+
+
+def are_echoes(early: Mapping[Hashable, Version] | None, key: Key, now: ObjectMeta, causes: Sequence[Cause]) -> bool:
+    """Whether nothing but echoes that came before their answers has asked for a pass.
+
+    Args:
+        early: those of the pass before.
+        now: of the object `key`, as the pass would begin with it.
+    """
+    if early is None or not causes or len(causes) == MOST_CAUSES:
+        return False
+    for cause in causes:
+        state: Entry | ObjectMeta | None = now
+        echo = early.get(key)
+        if cause.kind:
+            state, echo = cause.new, early.get((cause.kind, cause.namespace, cause.name))
+        elif cause != _UPDATED:
+            return False
+        if state is None or echo is None or not echo.covers(state.uid, state.resource_version):
+            return False
+    return True
+
+
+def self_handler(add: Add, *, keeps_states: Callable[[], bool] = bool) -> Handler:
+    """Adds the key of the object itself.
 
     Args:
         keeps_states: whether causes may keep what an object was before and after; they cost memory while they wait.
@@ -41,8 +84,6 @@ def self_handler(add: Add, echoes: Echoes | None = None, *, keeps_states: Callab
         key = delta.key
         if isinstance(delta, Updated):
             entry = delta.entry
-            if echoes is not None and echoes.covers(key, entry.uid, entry.resource_version):
-                return
             if entry.resource_version == delta.old.resource_version:
                 add(key, _RESYNC, LOW_PRIORITY)
             else:
@@ -53,8 +94,6 @@ def self_handler(add: Add, echoes: Echoes | None = None, *, keeps_states: Callab
             else:
                 add(key, _ADDED)
         else:
-            if echoes is not None:
-                echoes.forget(key)
             add(key, _DELETED)
 
     return handle
@@ -67,6 +106,12 @@ def is_low(delta: Delta) -> bool:
     return isinstance(delta, Added) and delta.initial
 
 
+def is_start(delta: Delta) -> bool:
+    """Whether a handler is told of an object for the first time, which is always news: somebody else may have been at
+    work until now."""
+    return isinstance(delta, Added) and delta.initial
+
+
 def cause_of(kind_name: str, delta: Delta, *, keeps_states: bool) -> Cause:
     """Why a change of another object wakes a reconcile."""
     entry = delta.entry
@@ -75,7 +120,7 @@ def cause_of(kind_name: str, delta: Delta, *, keeps_states: bool) -> Cause:
             return Cause("updated", kind_name, entry.namespace, entry.name, delta.old, entry)
         return Cause("updated", kind_name, entry.namespace, entry.name)
     event = "deleted" if isinstance(delta, Deleted) else INITIAL.event if delta.initial else "added"
-    return Cause(event, kind_name, entry.namespace, entry.name)
+    return Cause(event, kind_name, entry.namespace, entry.name, None, entry if event == "added" else None)
 
 
 def owner_handler(

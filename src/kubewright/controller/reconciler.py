@@ -37,6 +37,7 @@ from .context import Context, Reads
 from .describe import BoundController
 from .echoes import Echoes
 from .finalizing import Step, add_patch, next_step, remove_patch
+from .handlers import are_echoes
 from .hotloop import HotLoops, Suspect
 from .looking import CHANGES, Looks
 from .outcome import Result, Retry, Terminal, done
@@ -47,7 +48,6 @@ __all__ = ["Aside", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "Wro
 
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
-_UPDATED = (Cause("updated"),)
 
 
 class DeadlineExceeded(Exception):
@@ -161,10 +161,11 @@ class Reconciler:
             suspect = self.hot_loops.suspect(key, meta.generation, now)
             if suspect is not None and now < suspect.slowed_until:
                 return Aside(suspect.slowed_until - now)
-        known = echoes is not None and echoes.begin(key, meta.uid, meta.resource_version)
-        try:
-            if known and this.causes == _UPDATED:
+        if echoes is not None:
+            if echoes.early and are_echoes(echoes.early.pop(key, None), key, meta, this.causes):
                 return _NOTHING_NEW
+            echoes.begin(key)
+        try:
             return await self._reconciled(key, obj, this, suspect)
         finally:
             if echoes is not None:
@@ -242,13 +243,12 @@ class Reconciler:
         if loop is not None:
             self._logger.warning("%s %s: hot loop: %s", self._kind.kind, key, loop)
             if self._events is not None:
-                text = str(loop)
-                self._events.event(obj, "Warning", "HotLoop", text, action="Reconcile", related=None)
+                self._events.event(obj, "Warning", "HotLoop", str(loop), action="Reconcile", related=None)
             self.on_hot_loop()
 
     def _account(self, key: Key, obj: Object) -> None:
         if self.echoes is not None:
-            self.echoes.account(key, obj.metadata.uid, obj.metadata.resource_version)
+            self.echoes.account(key, obj.metadata.uid, obj.metadata.resource_version, key)
 
     def _remember(self, key: Key, applied: AppliedMemory) -> None:
         """Keep what was applied; nothing for the many objects that have no children."""
@@ -274,6 +274,7 @@ class Reconciler:
             clock=self._clock,
             events=self._events,
             looks=looks,
+            echoes=self.echoes,
         )
 
     # -- the user's function ---------------------------------------------------------------------------------------

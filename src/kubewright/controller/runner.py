@@ -29,7 +29,7 @@ from .blocked import LoopWatch
 from .cause import REQUEUE, RETRY, Cause, merged
 from .describe import BoundController
 from .failures import Failures, is_mistake
-from .handlers import owner_handler, self_handler
+from .handlers import owner_handler, self_handler, without_echoes
 from .lookup import Lookup
 from .mapping import Mapping
 from .outcome import Result, Retry, Terminal
@@ -106,10 +106,12 @@ class ControllerRunner:
 
     def watch_primary(self, informer: Informer) -> None:
         """Reconcile each object of the controller's kind when it appears or changes."""
-        handler = self_handler(self.queue.add, self._reconciler.echoes, keeps_states=self._keeps_states)
-        finalizes = self._reconciler.finalizes
-        kind = self.spec.kind
-        self._hear(informer, filtered(handler, kind, self.spec.predicate, self._logger, finalizes=finalizes))
+        spec, reconciler = self.spec, self._reconciler
+        handler = self_handler(self.queue.add, keeps_states=self._keeps_states)
+        handler = filtered(handler, spec.kind, spec.predicate, self._logger, finalizes=reconciler.finalizes)
+        if reconciler.echoes is not None:
+            handler = without_echoes(handler, reconciler.echoes)
+        self._hear(informer, handler)
 
     def watch_owned(self, child: Owned, informer: Informer) -> None:
         """Reconcile the owner of each child that appears, changes or goes."""
@@ -123,7 +125,11 @@ class ControllerRunner:
             any_owner=child.any_owner,
             keeps_states=self._keeps_states,
         )
-        self._hear(informer, filtered(handler, child.kind, child.predicate, self._logger))
+        handler = filtered(handler, child.kind, child.predicate, self._logger)
+        echoes = self._reconciler.echoes
+        if echoes is not None and not child.any_owner:  # other owners than the one that wrote have to hear of it
+            handler = without_echoes(handler, echoes, info_of(child.kind).kind)
+        self._hear(informer, handler)
 
     def detach(self) -> None:
         """Hear of nothing any more, and drop what waits: for good, as its queues are shut down."""
@@ -167,6 +173,8 @@ class ControllerRunner:
     async def _work(self) -> None:
         queue, metrics, watch = self.queue, self._metrics, self._loop_watch
         time = asyncio.get_running_loop().time
+        echoes = self._reconciler.echoes
+        early = {} if echoes is None else echoes.early
         while True:
             item = await queue.get()
             if item is None:
@@ -187,6 +195,8 @@ class ControllerRunner:
                     self._succeeded(item, result)
                 metrics.seconds.observe(time() - started_at)
             finally:
+                if early and not queue.is_waiting(key):
+                    early.pop(key, None)
                 watch.end()
                 metrics.active.dec()
                 queue.done(key)

@@ -161,6 +161,10 @@ class QueueState(Generic[K, C]):
         """When to call `tick` next; None: no key waits for a time."""
         return self._heap[0][0] if self._heap else None
 
+    def is_waiting(self, key: K) -> bool:
+        """Whether `key` needs a run that has not begun, or one more after the one that is under way."""
+        return key in self._waiting
+
     def num_requeues(self, key: K) -> int:
         """Failures of `key` since it was last forgotten."""
         return self._limiter.failures(key)

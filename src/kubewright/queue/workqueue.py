@@ -95,6 +95,10 @@ class WorkQueue(Generic[K, C]):
     def is_shut_down(self) -> bool:
         return self._state.is_shut_down
 
+    def is_waiting(self, key: K) -> bool:
+        """Whether `key` needs a run that has not begun, or one more after the one that is under way."""
+        return self._state.is_waiting(key)
+
     def num_requeues(self, key: K) -> int:
         """Failures of `key` since it was last forgotten."""
         return self._state.num_requeues(key)
