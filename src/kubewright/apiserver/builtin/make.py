@@ -23,7 +23,7 @@ import orjson
 
 from .datafile import DATA_PATH
 
-__all__ = ["Fetch", "build", "main"]
+__all__ = ["Fetch", "build", "main", "parameters", "resources", "schemas"]
 
 Fetch = Callable[[str, str], Any]
 """Path and accepted media type to the decoded answer."""
@@ -47,13 +47,13 @@ _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
 def build(fetch: Fetch, gotypes: Mapping[str, Any]) -> bytes:
     """The content of the data file."""
-    groups = _resources(fetch)
+    groups = resources(fetch)
     served = {_api_version(group["group"], each["version"]) for group in groups for each in group["versions"]}
     entries: dict[str, Any] = {"resources.json": groups}
-    schemas = _schemas(fetch)
-    entries |= _types(gotypes, served, _defaults(schemas))
-    entries |= schemas
-    entries |= _parameters(fetch)
+    described = schemas(fetch)
+    entries |= _types(gotypes, served, _defaults(described))
+    entries |= described
+    entries |= parameters(fetch)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name in sorted(entries):
@@ -68,7 +68,8 @@ def _api_version(group: str, version: str) -> str:
 # -- discovery --------------------------------------------------------------------------------------------------------
 
 
-def _resources(fetch: Fetch) -> list[dict[str, Any]]:
+def resources(fetch: Fetch) -> list[dict[str, Any]]:
+    """The groups, versions and resources of a server, in the order of its discovery: `resources.json`."""
     groups = [*fetch("/api", _DISCOVERY)["items"], *fetch("/apis", _DISCOVERY)["items"]]
     return [
         {
@@ -226,7 +227,8 @@ def _short(name: str) -> str:
 # -- schemas ----------------------------------------------------------------------------------------------------------
 
 
-def _schemas(fetch: Fetch) -> dict[str, Any]:
+def schemas(fetch: Fetch) -> dict[str, Any]:
+    """The components of the OpenAPI v3 documents of a server, and which document has which, by entry of the file."""
     entries: dict[str, Any] = {}
     paths = fetch("/openapi/v3", _JSON)["paths"]
     for name in sorted(paths):
@@ -243,7 +245,7 @@ def _schemas(fetch: Fetch) -> dict[str, Any]:
     return entries
 
 
-def _parameters(fetch: Fetch) -> dict[str, Any]:
+def parameters(fetch: Fetch) -> dict[str, Any]:
     """The parameters of operations: the same for all kinds, so those of one that has them all."""
     paths = fetch(fetch("/openapi/v3", _JSON)["paths"]["apis/apps/v1"]["serverRelativeURL"], _JSON)["paths"]
     collection = paths["/apis/apps/v1/namespaces/{namespace}/deployments"]
