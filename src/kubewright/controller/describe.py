@@ -161,9 +161,9 @@ def controller(
         deadline_seconds: a reconcile that takes longer is cancelled and retried. None: no limit.
         predicate: which changes of an object reconcile it (see `kubewright.controller.predicates`); all unless given.
             Those of its children and of what is watched have their own.
-        wakes_itself: the status that a reconcile writes wakes it again. Unless given it does not: what this controller
-            itself has written is no news to it (see `kubewright.controller.echoes`). For a reconcile that goes on from
-            one phase in its status to the next.
+        wakes_itself: what a reconcile writes wakes it again. Unless given it does not: the status and the children that
+            this controller itself has written are no news to it (see `kubewright.controller.echoes`). For a reconcile
+            that goes on from one phase in its status to the next, or that looks at its children by a client of its own.
         sources: timers, such as `every(300)`, and other sources that are no functions.
         rate_limiter: makes what decides how long a failed object waits; 5 ms doubling to 1000 s each unless given.
         finalizer: the name that holds back deletion while `finalize` has not returned; `<group>/<name>` unless given.
