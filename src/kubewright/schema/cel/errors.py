@@ -80,6 +80,9 @@ class Interrupted(EvaluationStopped):
 
 
 def _display(issue: Issue, lines: list[str]) -> str:
+    if lines == [""]:
+        # Of an empty expression no place is known but the line.
+        return f"ERROR: <input>:{issue.line}:0: {issue.message}"
     text = f"ERROR: <input>:{issue.line}:{issue.column + 1}: {issue.message}"
     if 1 <= issue.line <= len(lines) and len(lines[issue.line - 1]) <= MAX_SNIPPET:
         snippet = lines[issue.line - 1].replace("\t", " ")

@@ -29,6 +29,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _KEYWORDS: Final = frozenset({"in", "true", "false", "null"})
+_BAD_NAME: Final = re.compile(r"`[A-Za-z0-9_.\-/ ]*")
 _BAD_STRING: Final = re.compile(r"""[bBrR]?("(?:\\.|[^"\n\r])*|'(?:\\.|[^'\n\r])*)""")
 
 
@@ -50,8 +51,12 @@ def tokenize(source: str, problems: Problems) -> list[Token]:
         found = match(source, at)
         if found is None:
             bad = _BAD_STRING.match(source, at)
-            end = max(bad.end() if bad else 0, at + 1)
-            if (bad and end < len(source) and source[end] in "\n\r") or (source[at] in "=&|" and end < len(source)):
+            name = _BAD_NAME.match(source, at)
+            end = max(bad.end() if bad else 0, name.end() if name else 0, at + 1)
+            # The character that made it fail is taken with it.
+            if (bad and end < len(source) and source[end] in "\n\r") or (
+                (name or source[at] in "=&|") and end < len(source)
+            ):
                 end += 1
             shown = source[at:end].replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
             problems.add(at, f"Syntax error: token recognition error at: '{shown}'")

@@ -165,7 +165,7 @@ class _Parser(TokenStream):
                 self.problems.add(name.offset, "Syntax error: no viable alternative at input '.in'")
                 break
             if name.kind != "IDENTIFIER":
-                self.fail(f"Syntax error: no viable alternative at input '.{_shown(name)}'", name.offset)
+                self.no_alternative(sign.offset, name)
             self.next()
             if self.token.kind == "(" and not optional:
                 node = self.call(name.text, node)
@@ -219,7 +219,7 @@ class _Parser(TokenStream):
         negative = self.accept("-") is not None
         token = self.token
         if negative and token.kind not in ("NUM_INT", "NUM_FLOAT"):
-            self.fail(f"Syntax error: no viable alternative at input '-{_shown(token)}'", token.offset)
+            self.no_alternative(offset, token)
         self.next()
         try:
             match token.kind:
@@ -247,7 +247,7 @@ class _Parser(TokenStream):
         if token.kind != "IDENTIFIER":
             if token.kind in ("true", "false", "null", "in"):
                 self.fail(f"Syntax error: mismatched input '{token.text}' expecting IDENTIFIER", token.offset)
-            self.fail(f"Syntax error: no viable alternative at input '.{_shown(token)}'", token.offset)
+            self.no_alternative(start, token)
         self.next()
         if self.is_struct():
             names = [token.text]
@@ -273,6 +273,7 @@ class _Parser(TokenStream):
         optional: set[int] = set()
         comma = False
         self.outer.append((",", "]"))
+        self.operand_is_next("],?")
         while self.token.kind != "]":
             if self.token.kind == "," and not items:
                 self.next()
@@ -322,10 +323,6 @@ class _Parser(TokenStream):
         self.expect("}")
         self.outer.pop()
         return StructNode(offset, name, fields)
-
-
-def _shown(token: Token) -> str:
-    return "<EOF>" if token.kind == "EOF" else token.text
 
 
 def _balance(function: str, terms: list[Node], offsets: list[int], low: int, high: int) -> Node:

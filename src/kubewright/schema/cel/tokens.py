@@ -19,11 +19,11 @@ STARTS: Final = frozenset(
     | {"IDENTIFIER"}
 )
 _OPERAND: Final = (
-    "'['", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'", "NUM_FLOAT",
-    "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER",
+    "'['", "']'", "'{'", "'}'", "'('", "')'", "'.'", "','", "'-'", "'!'", "'?'", "'true'", "'false'", "'null'",
+    "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER",
 )  # fmt: skip
 #: Of these, what can only be next in some places.
-_SOMETIMES: Final = frozenset({"'}'", "')'", "','", "'?'"})
+_SOMETIMES: Final = frozenset({"']'", "'}'", "')'", "','", "'?'"})
 
 
 class Stop(Exception):
@@ -83,6 +83,13 @@ class TokenStream:
             self.next()
             return
         self.fail_expecting(shown)
+
+    def no_alternative(self, start: int, token: Token) -> NoReturn:
+        """No rule of the grammar goes on with the token, from where one was begun; the source between is shown."""
+        last = self.tokens[self.at - 1] if token.kind == "EOF" and self.at else token
+        end = last.offset + len(last.text)
+        shown = self.problems.source[start:end].replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+        self.fail(f"Syntax error: no viable alternative at input '{shown}'", token.offset)
 
     def fail(self, message: str, offset: int) -> NoReturn:
         self.problems.add(offset, message)
