@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, assert_type
 
@@ -15,6 +15,7 @@ from kubewright import (
     Column,
     Condition,
     Context,
+    Key,
     MergePatch,
     Model,
     ObjectMeta,
@@ -30,10 +31,12 @@ from kubewright import (
     set_condition,
     unstructured,
 )
-from kubewright.controller import FunctionController
+from kubewright.controller import FunctionController, Lookup, SourceContext, every, owned, source, watches
+from kubewright.controller.predicates import changed, generation_changed, label_changed
 from kubewright.model import LabelSelector, Unstructured
 from kubewright.models.apps.v1 import Deployment, DeploymentSpec
 from kubewright.models.core.v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
+from kubewright.queue import ExponentialBackoff, Longest, TokenBucket
 from kubewright.testing import FakeContext
 
 
@@ -115,6 +118,37 @@ async def without_a_class(obj: Unstructured, ctx: Context) -> None:
     obj["status"] = {"seen": obj.get("spec", "schedule")}
 
 
+@controller(Web, by="key", owns=[owned(Deployment, any_owner=True)])
+async def by_key(key: Key, ctx: Context) -> None:
+    assert_type(key.namespace, str)
+    assert_type(ctx.causes[0].changed, frozenset[str])
+
+
+@controller(
+    Web,
+    predicate=generation_changed | (label_changed & ~changed(lambda web: web.spec.replicas)),
+    sources=[every(300)],
+    rate_limiter=lambda: Longest(ExponentialBackoff(), TokenBucket(10, 100)),
+)
+async def with_more(web: Web, ctx: Context) -> Result | None:
+    made, outcome = await ctx.create_or_patch(deployment(web), lambda found: None)
+    assert_type(made, Deployment)
+    assert outcome in ("created", "patched", "unchanged")
+    return after(30, priority=5)
+
+
+@with_more.watches(ConfigMap, predicate=generation_changed, reads=[Deployment])
+def webs_of(config: ConfigMap, cache: Lookup) -> Iterable[Key]:
+    assert_type(cache.list(Web), Sequence[Web])
+    assert_type(cache.find(Web, "a"), Web | None)
+    return cache.keys(Web)
+
+
+@with_more.source
+async def orders(ctx: SourceContext) -> AsyncIterator[Key]:
+    yield Key("default", "a")
+
+
 # Classes
 
 
@@ -127,6 +161,14 @@ class Webs:
         return None
 
     async def finalize(self, web: Web, ctx: Context) -> None: ...
+
+    @watches(ConfigMap)
+    async def webs_of(self, config: ConfigMap, cache: Lookup) -> Iterable[Key]:
+        return [Key(config.metadata.namespace, self.url)]
+
+    @source
+    async def orders(self, ctx: SourceContext) -> AsyncIterator[Key]:
+        yield Key("default", "a")
 
 
 @controller(Web)
@@ -168,6 +210,8 @@ async def what_is_decorated_stays_what_it_is(web: Web, ctx: Context, sync: SyncC
     assert_type(blocking(web, sync), Result | None)
     assert_type(blocking, FunctionController[Web, SyncContext, Result | None])
     assert_type(Webs("http://a").url, str)
+    await by_key(Key("default", "a"), ctx)
+    assert_type(list(webs_of(ConfigMap(), Lookup(lambda kind: None))), list[Key])
     assert_type(await Webs("http://a").reconcile(web, ctx), Result | None)
 
 
@@ -185,6 +229,7 @@ def test_pure() -> None:
     asyncio.run(Webs("http://a").reconcile(web, ctx))
     assert_type(blocking(web, ctx.sync()), Result | None)
     assert ctx.applied == [deployment(web)]
+    assert_type(ctx.applied_of(Deployment), list[Deployment])
     assert ctx.patched[0].patch == MergePatch({})
 
 
@@ -213,6 +258,10 @@ async def without_context(web: Web) -> None: ...
 
 @controller(Web, finalize=without_context)  # type: ignore[arg-type]
 async def with_a_wrong_finalize(web: Web, ctx: Context) -> None: ...
+
+
+@controller(Web, by="key")  # type: ignore[arg-type]
+async def of_an_object_by_key(web: Web, ctx: Context) -> None: ...
 
 
 @controller(Web, owns=[Webs])  # type: ignore[list-item]
