@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hack.kubectls import NEWEST, RELEASES, kubectl_of
 
-from kubewright.testing import ControlPlane
+from kubewright.testing import ClusterAccess
 from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 
 from .session import Session
@@ -48,7 +48,7 @@ def transcript(session: Session, name: str) -> str:
 @pytest.mark.control_plane
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 def test_kubectl_prints_the_same_on_the_embedded_server_as_on_the_real_one(
-    name: str, embedded: EmbeddedServer, control_plane: ControlPlane, session_on: Callable[[str, str], Session]
+    name: str, embedded: EmbeddedServer, control_plane: ClusterAccess, session_on: Callable[[str, str], Session]
 ) -> None:
     real = session_on(NEWEST, control_plane.kubeconfig())
     ours = session_on(NEWEST, embedded.kubeconfig())

@@ -145,6 +145,12 @@ class Strategy(Protocol):
     def default(self, obj: dict[str, Any]) -> None:
         """Fill in the defaults of the version, in place."""
 
+    def read_merged(self, obj: dict[str, Any]) -> None:
+        """Read and default, in place, what an apply has made of a stored object: nulls in it are where items went.
+
+        Raises Malformed: it cannot be read.
+        """
+
     def prepare_create(self, obj: dict[str, Any], context: Context) -> None:
         """Before validation: drop the status, set `generation` 1 where the kind has one."""
 
@@ -221,6 +227,10 @@ class GenericStrategy:
 
     def default(self, obj: dict[str, Any]) -> None:
         pass
+
+    def read_merged(self, obj: dict[str, Any]) -> None:
+        self.decode(obj)
+        self.default(obj)
 
     def prepare_create(self, obj: dict[str, Any], context: Context) -> None:
         if self.has_status:

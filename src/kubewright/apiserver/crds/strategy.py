@@ -60,6 +60,13 @@ class CustomStrategy(GenericStrategy):
     def default(self, obj: dict[str, Any]) -> None:
         self.version.default(obj)
 
+    def read_merged(self, obj: dict[str, Any]) -> None:
+        try:
+            obj["metadata"], _ = read_meta(obj.get("metadata") or {})
+        except MetaError as error:
+            raise Malformed(str(error)) from None
+        self.version.default_only(obj)
+
     def prepare_create(self, obj: dict[str, Any], context: Context) -> None:
         if self.version.has_status:
             obj.pop("status", None)

@@ -89,6 +89,10 @@ class CustomVersion:
         drop_nulls(obj, node)
         fill_defaults(obj, node)
 
+    def default_only(self, obj: dict[str, Any]) -> None:
+        """Defaults in; nulls stay."""
+        fill_defaults(obj, self.schema.node)
+
     # -- errors -------------------------------------------------------------------------------------------------------
 
     def type_errors(self, obj: Mapping[str, Any]) -> list[FieldError]:

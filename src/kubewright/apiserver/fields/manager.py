@@ -230,7 +230,7 @@ class _Write:
 
     def _take(self, live: dict[str, Any], new: dict[str, Any], me: ManagerId | None, *, force: bool) -> Difference:
         """Take from all others what has changed. Raises _Conflicts: they own some of it, and it is not forced."""
-        mine = compare(live, new, self._type)
+        mine = compare(live, new, self._type, is_exact=self._kind.is_custom)
         conflicts: list[tuple[ManagerId, FieldPath]] = []
         taken: dict[ManagerId, FieldSet] = {}
         by_version: dict[str, Difference | None] = {self._kind.api_version: mine}

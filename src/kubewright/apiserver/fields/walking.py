@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from kubewright.schema.structural.gotext import plain, typed
+from kubewright.schema.structural.values import same
 
 from .paths import FieldPath, FieldSet, KeyProblem, item_element, shown_element
 from .types import FieldType, ListType, MapType, deduce
@@ -97,7 +98,8 @@ class Difference(NamedTuple):
 
 
 class _Comparison:
-    def __init__(self) -> None:
+    def __init__(self, *, is_exact: bool) -> None:
+        self.is_exact = is_exact
         self.added: set[FieldPath] = set()
         self.modified: set[FieldPath] = set()
         self.removed: set[FieldPath] = set()
@@ -107,19 +109,27 @@ class _Comparison:
             self.added.add(path)
         elif new is ABSENT:
             self.removed.add(path)
-        elif old != new:
+        elif not self.are_equal(old, new):
             self.modified.add(path)
 
+    def are_equal(self, old: Any, new: Any) -> bool:
+        """The fast comparison takes 1 for true; where types do not forbid that, a second one looks again."""
+        return bool(old == new) and (not self.is_exact or same(old, new))
 
-def compare(old: Any, new: Any, type_: FieldType) -> Difference:
-    """How `new` differs from `old`."""
-    found = _Comparison()
+
+def compare(old: Any, new: Any, type_: FieldType, *, is_exact: bool = True) -> Difference:
+    """How `new` differs from `old`.
+
+    Args:
+        is_exact: False where no field can be a number in one object and a truth value in the other.
+    """
+    found = _Comparison(is_exact=is_exact)
     _compare(old, new, type_, (), found)
     return Difference(frozenset(found.added), frozenset(found.modified), frozenset(found.removed))
 
 
 def _compare(old: Any, new: Any, type_: FieldType, path: FieldPath, found: _Comparison) -> None:
-    if old is not ABSENT and new is not ABSENT and old == new:
+    if old is not ABSENT and new is not ABSENT and found.are_equal(old, new):
         return
     old_shape = deduce(type_, None if old is ABSENT else old)[0]
     new_shape = deduce(type_, None if new is ABSENT else new)[0]

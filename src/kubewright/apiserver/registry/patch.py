@@ -181,7 +181,10 @@ async def _apply(call: Call, options: WriteOptions) -> Response:
         new = field_manager.apply(
             call.kind, call.route.subresource, live, stated(), manager, bool(options.force), backend.now()
         )
-        new = _read(call, new, [], options.field_validation, True, None)
+        try:
+            call.strategy.read_merged(new)
+        except Malformed as error:
+            raise bad_request(str(error)) from None
         ensure_namespace(call.kind, meta_of(new), call.route.namespace)
         check_name(meta_of(new), name)
         return new
