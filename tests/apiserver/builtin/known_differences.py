@@ -24,3 +24,13 @@ KNOWN_OF_CHANGES: dict[str, str] = {
     "statefulset: claims": _STRUCT,
     "suspended job: image": _STRUCT,
 }
+
+KNOWN_OF_FIELD_LABELS: dict[str, tuple[str, ...]] = {
+    # Nothing is selected by the namespace of what has none; here every kind takes the label.
+    "certificates.k8s.io/v1 certificatesigningrequests": ("metadata.namespace",),
+    "certificates.k8s.io/v1 clustertrustbundles": ("metadata.namespace",),
+    "certificates.k8s.io/v1 podcertificaterequests": ("metadata.namespace",),
+    "resource.k8s.io/v1 resourceslices": ("metadata.namespace",),
+    "v1 namespaces": ("metadata.namespace",),
+    "v1 nodes": ("metadata.namespace",),
+}
