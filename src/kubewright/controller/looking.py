@@ -7,7 +7,8 @@ was answered with give the fields that the write changed, and who had set them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -54,13 +55,10 @@ class Looks:
     Attributes: `manager`, our own field manager.
     """
 
-    def __init__(
-        self, client: Client, kind: type[Object], suspect: Suspect, causes: Sequence[Cause], time: Callable[[], float]
-    ) -> None:
+    def __init__(self, client: Client, suspect: Suspect, causes: Sequence[Cause]) -> None:
         self._client = client
-        self._own = info_of(kind).kind
         self._causes = {Target(cause.kind, cause.name) for cause in causes if cause.event in CHANGES}
-        self._time = time
+        self._time = asyncio.get_running_loop().time
         self._seen: set[tuple[Target, Any]] = set()
         self.suspect = suspect
         self.manager = client.field_manager

@@ -46,6 +46,7 @@ from .status import StatusDraft
 
 __all__ = ["Aside", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
 
+_LET_GO = "%s %s: is being deleted and has a finalizer that this controller no longer uses; removing it"
 _STATUS_TRIES = 5
 _FINALIZER_TRIES = 5
 
@@ -176,11 +177,7 @@ class Reconciler:
         if step is Step.LEAVE:
             return done
         if step is Step.RELEASE:
-            self._logger.info(
-                "%s %s: is being deleted and has a finalizer that this controller no longer uses; removing it",
-                self._kind.kind,
-                key,
-            )
+            self._logger.info(_LET_GO, self._kind.kind, key)
             await self._release(obj)
             return done
         if step is Step.ADD:
@@ -190,10 +187,7 @@ class Reconciler:
             obj = held
             self._account(key, obj)
         applied = self._applied.get(key) or AppliedMemory()
-        looks = None
-        if suspect is not None:
-            time = asyncio.get_running_loop().time
-            looks = Looks(self._client, self._kind, suspect, this.causes, time)
+        looks = None if suspect is None else Looks(self._client, suspect, this.causes)
         ctx = self._context(obj, applied, this, looks)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
         draft = StatusDraft(obj)
