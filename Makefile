@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
 
-.PHONY: install controlplane kubectls demo test test-versions bench bench-quick lint format lock models clean
+.PHONY: install controlplane kubectls demo test test-versions fuzz bench bench-quick lint format lock models clean
 
 install: $(STAMP)
 
@@ -30,6 +30,9 @@ test: kubectls
 
 test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
 	$(BIN)/python hack/versions.py
+
+fuzz: install  ## Random expressions, rules, patterns and values for an hour: nothing may hang, crash or grow.
+	$(BIN)/python tests/schema/cel/cel_fuzz.py --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)
 
 bench: controlplane  ## Kubewright beside controller-runtime and kopf, on this machine: about half an hour (needs Go).
 	$(BIN)/python -m bench.run $(ARGS)

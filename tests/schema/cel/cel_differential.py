@@ -299,7 +299,7 @@ def report(seen: Sequence[Seen], seed: int) -> str:
         "- against cel-expr-python: `in []` (Kubernetes knows the answer without the left side, so an error there is"
         " lost), equal keys in a map literal (Kubernetes keeps the last), lists of several types (Kubernetes refuses"
         " them), texts of errors.",
-        "- explained: the C++ engine writes NaN and infinities as `-nan` and `inf`, and NaN is smaller than nothing there;"
+        "- explained: the C++ engine writes NaN and infinities as `-nan` and `inf`, and lets NaN be compared;"
         " Kubernetes says NaN, +Inf, and that NaN cannot be ordered.",
         "",
     ]

@@ -8,9 +8,11 @@ import pytest
 from cel_families import FAMILIES, Family, Row
 from cel_rules import CHANGES, PROPERTIES, as_rule
 
+from kubewright.schema.cel import Interrupted
 from kubewright.schema.cel.rule_checks import check_schema_rules
 from kubewright.schema.cel.rules import Rules, check_rules
 from kubewright.schema.structural import Structural
+from kubewright.schema.structural.correlation import Correlated
 from kubewright.schema.structural.crdcheck import check_crd
 
 MIN_RULE = {"rule": "self.min <= self.max"}
@@ -165,3 +167,51 @@ def test_what_is_new_in_this_version_runs_but_is_not_let_in() -> None:
     schema["x-kubernetes-validations"] = [{"rule": "self.l.includes(1)"}]
     assert check_rules(schema, {"l": [1]}) == []
     assert "undeclared reference to 'includes'" in str(check_schema_rules(schema)[0])
+
+
+def test_null_has_no_fields() -> None:
+    item = {"type": "object", "nullable": True, "properties": {"x": {"type": "integer"}}}
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"l": {"type": "array", "maxItems": 3, "items": item}},
+        "x-kubernetes-validations": [
+            {"rule": "self.l.all(o, o.x == 1)"},
+            {"rule": "self.l.exists(o, has(o.x))"},
+            {"rule": "self.l[0].x == 1 || self.l[0].x == 2"},
+            {"rule": "self.l[0] == null"},
+        ],
+    }
+    assert [error.detail for error in check_rules(schema, {"l": [None]}, is_root=False)] == [
+        "no such key: x evaluating rule: self.l.all(o, o.x == 1)",
+        "failed rule: self.l.exists(o, has(o.x))",
+        "no such key: x evaluating rule: self.l[0].x == 1 || self.l[0].x == 2",
+    ]
+
+
+def test_what_an_update_leaves_alone_is_ratcheted_and_can_be_warned_of() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": "object", "properties": PROPERTIES, "x-kubernetes-validations": [MIN_RULE]},
+            "b": {"type": "object", "properties": PROPERTIES, "x-kubernetes-validations": [MIN_RULE]},
+        },
+    }
+    rules = Rules(schema)
+    old = {"a": {"min": 3, "max": 2}, "b": {"min": 1, "max": 2}}
+    new = {"a": {"min": 3, "max": 2}, "b": {"min": 4, "max": 2}}
+    past = Correlated(new, old, Structural(schema).node)
+    assert [error.field for error in rules.evaluate(new, old, past)] == ["b"]
+    assert [str(error) for error in rules.ratcheted(new, old, past)] == [
+        "a: Invalid value: failed rule: self.min <= self.max"
+    ]
+    assert len(rules.evaluate(new, old)) == 2
+
+
+def test_the_check_of_an_object_that_is_no_longer_wanted_ends() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"l": {"type": "array", "items": {"type": "integer"}}},
+        "x-kubernetes-validations": [{"rule": "self.l.all(x, self.l.all(y, x + y >= 0)) || true"}],
+    }
+    with pytest.raises(Interrupted):
+        Rules(schema).evaluate({"l": [1] * 200}, interrupted=lambda: True)
