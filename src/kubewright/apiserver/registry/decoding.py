@@ -43,7 +43,7 @@ def decode_object(call: Call, validation: str, *, kind: str = "", api_version: s
     kind, api_version = kind or served.kind, api_version or served.api_version
     body = _decoded(call, kind, api_version, strict=validation != "Ignore")
     obj = body.value
-    unknown = read_fields(call, obj) if call.subresource is None or _is_same(call) else []
+    unknown = read_fields(call, obj, kind) if call.subresource is None or _is_same(call) else []
     problems = [*body.duplicates, *unknown]
     if problems:
         said = f"strict decoding error: {', '.join([*body.refused, *unknown])}"
@@ -144,15 +144,18 @@ def _summary(body: bytes) -> str:
     return f"{shown} ..." if len(body) > _SHOWN else shown
 
 
-def read_fields(call: Call, obj: dict[str, Any]) -> list[str]:
+def read_fields(call: Call, obj: dict[str, Any], kind: str) -> list[str]:
     """Read an object by the rules of its kind, in place, and default it; what strict decoding objects to.
+
+    Args:
+        kind: what it has to be, for the error.
 
     Raises StatusError: it cannot be read.
     """
     try:
         unknown = call.strategy.decode(obj)
     except Malformed as error:
-        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], call.kind.kind, str(error))) from None
+        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], kind, str(error))) from None
     if "metadata" not in obj:
         obj["metadata"] = {}
     call.strategy.default(obj)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -121,16 +122,36 @@ def _api_version(part: Subresource) -> str:
 
 
 class _ViewStrategy(GenericStrategy):
-    """Reads the metadata of another kind, and the one number of a Scale; the rest is left to who uses it."""
+    """Reads the metadata of another kind, and what of it is used here; the rest is left alone."""
 
     def decode(self, obj: dict[str, Any]) -> Undecoded:
         unknown = super().decode(obj)
-        replicas = (obj.get("spec") or {}).get("replicas") if obj.get("kind") == "Scale" else None
+        kind = obj.get("kind")
+        for field, type_, texts in _PARTS.get(str(kind), ()):
+            value = obj.get(field)
+            if value is not None and not isinstance(value, dict):
+                raise _misread(value, f"{kind}.{field} of type v1.{type_}")
+            for name in texts:
+                text = (value or {}).get(name)
+                if text is not None and not isinstance(text, str):
+                    raise _misread(text, f"{type_}.{field}.{name} of type string")
+        replicas = (obj.get("spec") or {}).get("replicas") if kind == "Scale" else None
         if replicas is not None and (isinstance(replicas, bool) or not isinstance(replicas, int)):
-            called = {"boolean": "bool", "integer": "number"}.get(kind_of(replicas), kind_of(replicas))
-            field = "Go struct field ScaleSpec.spec.replicas of type int32"
-            raise Malformed(f"json: cannot unmarshal {called} into {field}")
+            raise _misread(replicas, "ScaleSpec.spec.replicas of type int32")
         return unknown
+
+
+_PARTS: Final[Mapping[str, tuple[tuple[str, str, tuple[str, ...]], ...]]] = {
+    "Scale": (("spec", "ScaleSpec", ()), ("status", "ScaleStatus", ())),
+    "Binding": (("target", "ObjectReference", ("kind", "namespace", "name", "uid", "apiVersion")),),
+    "Eviction": (("deleteOptions", "DeleteOptions", ()),),
+}
+"""By kind: its objects, their Go types, and the texts in them."""
+
+
+def _misread(value: Any, wanted: str) -> Malformed:
+    called = {"boolean": "bool", "integer": "number"}.get(kind_of(value), kind_of(value))
+    return Malformed(f"json: cannot unmarshal {called} into Go struct field {wanted}")
 
 
 def _reading(call: Call) -> Call:
