@@ -44,7 +44,7 @@ class Both:
     def make(self, obj: Object) -> Object:
         """An object on both, with its status if it has one. What the real server has of it."""
         path = collection(kind_of(obj), self.namespace)
-        obj = self._here(obj)
+        obj = self.here(obj)
         for code, body in self.ask("POST", path, obj):
             assert code == 201, body
         name = obj["metadata"]["name"]
@@ -77,9 +77,10 @@ class Both:
 
     def path(self, obj: Object) -> str:
         """Where an object is."""
-        return f"{collection(kind_of(obj), self.namespace)}/{self._here(obj)['metadata']['name']}"
+        return f"{collection(kind_of(obj), self.namespace)}/{self.here(obj)['metadata']['name']}"
 
-    def _here(self, obj: Object) -> Object:
+    def here(self, obj: Object) -> Object:
+        """A copy of an object that names the namespace where it stands for it."""
         made: Object = json.loads(json.dumps(obj).replace("$namespace", self.namespace))
         return made
 

@@ -46,10 +46,13 @@ def _refuse(obj: Object, *errors: FieldError) -> Exception:
 
 
 def _others(obj: Object, context: Context) -> Iterator[Object]:
+    """What is taken by others. A new Service that is there already is another one: it cannot have its own ports."""
     meta = obj["metadata"]
+    uid = meta.get("uid")
     for each in context.objects("", "services", ""):
         other = each["metadata"]
-        if (other["name"], other.get("namespace")) != (meta.get("name"), meta.get("namespace")):
+        is_same = (other["name"], other.get("namespace")) == (meta.get("name"), meta.get("namespace"))
+        if not is_same or other.get("uid") != uid:
             yield each["spec"]
 
 
