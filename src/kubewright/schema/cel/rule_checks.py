@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ..structural.fielderrors import FieldError
+from .default_checks import default_rule_errors
 from .estimate import estimate
 from .rule import CompiledRule, compile_rules, size_estimator
 from .schema_types import MAX_REQUEST_BYTES, SchemaType, escape, schema_type
@@ -54,11 +55,13 @@ def _shown(rule: Mapping[str, Any]) -> str:
 def check_schema_rules(schema: Mapping[str, Any], path: str = "openAPIV3Schema") -> list[FieldError]:
     """What a server would object to in the rules of a schema.
 
+    Where a default breaks a rule nothing else is said, by the server neither.
+
     Args:
         schema: the schema of a version, which is otherwise right.
         path: where it stands.
     """
-    return [finding.error for finding in SchemaRules(schema, path).findings]
+    return default_rule_errors(schema, path) or [finding.error for finding in SchemaRules(schema, path).findings]
 
 
 class Finding(NamedTuple):
