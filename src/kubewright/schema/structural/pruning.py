@@ -21,6 +21,7 @@ from .values import copied
 __all__ = ["drop_nulls", "fill_defaults", "prune"]
 
 _META: Final = frozenset({"apiVersion", "kind", "metadata"})
+_CONTAINERS: Final = (dict, list)
 
 
 def prune(value: Any, node: Node | None, *, is_root: bool = False) -> list[str]:
@@ -53,19 +54,20 @@ def _prune(value: Any, node: Node | None, whole: bool, path: str, unknown: list[
 
 
 def _prune_fields(value: dict[str, Any], node: Node, whole: bool, path: str, unknown: list[str]) -> None:
-    for name in list(value):
+    gone = []
+    for name, each in value.items():
         if whole and name in _META:
             continue
         child = node.properties.get(name)
-        if child is not None:
-            _prune(value[name], child, child.embedded, _below(path, name), unknown)
-        elif node.open:
-            extra = node.additional
-            _prune(value[name], extra, extra is not None and extra.embedded, _below(path, name), unknown)
-        else:
-            del value[name]
+        if child is None and not node.open:
+            gone.append(name)
             if path or name not in _META:
                 unknown.append(_below(path, name))
+        elif isinstance(each, _CONTAINERS):
+            child = node.additional if child is None else child
+            _prune(each, child, child is not None and child.embedded, _below(path, name), unknown)
+    for name in gone:
+        del value[name]
 
 
 def _keep(value: Any, node: Node | None, whole: bool, path: str, unknown: list[str]) -> None:
@@ -93,17 +95,23 @@ def _below(path: str, name: str) -> str:
 
 def drop_nulls(value: Any, node: Node | None) -> None:
     """Remove fields and map values that are null where the schema has neither `nullable` nor a default."""
+    if node is None:
+        return
     if isinstance(value, dict):
-        for name in list(value):
-            child = None if node is None else node.child(name)
-            if value[name] is None and child is not None and not child.nullable and not child.has_default:
-                del value[name]
-            else:
-                drop_nulls(value[name], child)
+        gone = []
+        for name, each in value.items():
+            if each is None:
+                child = node.child(name)
+                if child is not None and not child.nullable and not child.has_default:
+                    gone.append(name)
+            elif isinstance(each, _CONTAINERS):
+                drop_nulls(each, node.child(name))
+        for name in gone:
+            del value[name]
     elif isinstance(value, list):
-        items = None if node is None else node.items
         for item in value:
-            drop_nulls(item, items)
+            if isinstance(item, _CONTAINERS):
+                drop_nulls(item, node.items)
 
 
 def fill_defaults(value: Any, node: Node | None) -> None:
@@ -114,14 +122,14 @@ def fill_defaults(value: Any, node: Node | None) -> None:
         for name, child in node.properties.items():
             if child.has_default and (name not in value or (value[name] is None and not child.nullable)):
                 value[name] = copied(child.default)
-        for name in value:
+        for name, each in value.items():
             known = node.properties.get(name)
-            if known is not None:
-                fill_defaults(value[name], known)
-            elif node.additional is not None:
-                if value[name] is None and not node.additional.nullable:
-                    value[name] = copied(node.additional.default)
-                fill_defaults(value[name], node.additional)
+            if known is None and node.additional is not None:
+                known = node.additional
+                if each is None and not known.nullable:
+                    value[name] = each = copied(known.default)
+            if known is not None and isinstance(each, _CONTAINERS):
+                fill_defaults(each, known)
     elif isinstance(value, list) and node.items is not None:
         for place, item in enumerate(value):
             if item is None and not node.items.nullable:

@@ -29,7 +29,8 @@ def json_value(value: Any, depth: int = 0) -> Any:
         TooDeep: more than `MAX_DEPTH` levels.
         TypeError: a value that JSON has no form for; the text has its type.
     """
-    if value is None or isinstance(value, str | bool):
+    kind = type(value)
+    if kind is str or value is None or kind is bool or isinstance(value, str):
         return value
     if isinstance(value, int):
         return value if -(2**63) <= value < 2**63 else float(value)
