@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kubewright.client import Client, ClientConfig
+from kubewright.client import Client, ClientConfig, NotFound
 from kubewright.model import ObjectMeta
 from kubewright.models.core.v1 import ConfigMap, Node
 
@@ -113,3 +113,89 @@ def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
         code, said = failed("--port", port, home=tmp_path)
         assert (code, said.count("\n")) == (1, 1)
         assert f"127.0.0.1:{port}: the port is in use by another process" in said
+
+
+_OPERATOR = """
+from kubewright import Context, Model, Operator, Resource, controller, resource
+from kubewright.model import ObjectMeta
+from kubewright.models.core.v1 import ConfigMap
+
+class WebSpec(Model):
+    text: str
+
+class WebStatus(Model):
+    seen: str = ""
+
+@resource(group="example.com", version="v1")
+class Web(Resource[WebSpec, WebStatus]):
+    "A web."
+
+@controller(Web, owns=[ConfigMap])
+async def reconcile(web: Web, ctx: Context) -> None:
+    child = await ctx.apply(ConfigMap(metadata=ObjectMeta(name=web.metadata.name), data={"text": web.spec.text}))
+    web.status.seen = child.data["text"]
+
+operator = Operator("web", controllers=[reconcile])
+"""
+_WEB = {
+    "apiVersion": "example.com/v1",
+    "kind": "Web",
+    "metadata": {"name": "w", "namespace": "default"},
+    "spec": {"text": "x"},
+}
+
+
+_JSON = (("content-type", "application/json"),)
+
+
+async def _until_served(client: Client, path: str) -> None:
+    while True:
+        try:
+            await client.http.request("GET", path)
+        except NotFound:
+            await asyncio.sleep(0.1)
+        else:
+            return
+
+
+def test_run_without_a_cluster_runs_on_the_embedded_server_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "web.py").write_text(_OPERATOR)
+    env = {"PATH": os.environ["PATH"], "KUBEWRIGHT_CACHE_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "kubewright", "run", "web.py", "--metrics-bind-address=0"]
+    command.append("--health-probe-bind-address=0")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=tmp_path) as process:
+        assert process.stderr is not None
+        try:
+            said = process.stderr.readline()
+            assert said.startswith("no cluster is configured: running on the embedded API server")
+            kubeconfig = Path(said.partition("--kubeconfig ")[2].split()[0])
+
+            async def main() -> str:
+                async with (
+                    Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client,
+                    asyncio.timeout(_SECONDS),
+                ):
+                    path = "/apis/example.com/v1/namespaces/default/webs"
+                    await _until_served(client, path)
+                    await client.http.request("POST", path, headers=_JSON, body=json.dumps(_WEB).encode())
+                    while True:
+                        found = json.loads((await client.http.request("GET", f"{path}/w")).body)
+                        if found.get("status"):
+                            return str(found["status"]["seen"])
+                        await asyncio.sleep(0.1)
+
+            assert asyncio.run(main()) == "x"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=_SECONDS) == 0
+            assert not kubeconfig.exists()
+        finally:
+            process.kill()
+
+
+def test_run_in_a_pod_without_a_service_account_is_a_mistake(tmp_path: Path) -> None:
+    (tmp_path / "web.py").write_text(_OPERATOR)
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    command = [sys.executable, "-m", "kubewright", "run", "web.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=_SECONDS)
+    assert done.returncode == 1
+    assert "no cluster is configured" in done.stderr

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .layers import parse
 from .serving import add_options
+
+if TYPE_CHECKING:
+    from kubewright.client import ClientConfig
 
 __all__ = ["run"]
 
@@ -25,8 +32,6 @@ def run(arguments: Sequence[str]) -> None:
     """
     parser = _parser()
     given = parse(parser, arguments, os.environ)
-
-    from kubewright.client import ClientConfig
 
     from .election import BadFlag, with_election
     from .load import load_operator
@@ -52,8 +57,45 @@ def run(arguments: Sequence[str]) -> None:
             operator = operator.with_grace(seconds_of(given.shutdown_grace_period, "--shutdown-grace-period"))
     except (BadFlag, ValueError) as error:
         parser.error(str(error))
-    config = ClientConfig.load(given.kubeconfig, given.context)
-    operator.run(config=config, install=given.install_crds)
+    with _cluster(given) as config:
+        operator.run(config=config, install=given.install_crds)
+
+
+@contextmanager
+def _cluster(given: argparse.Namespace) -> Iterator[ClientConfig]:
+    """The cluster that is configured; where none is, the embedded API server for as long as the operator runs.
+
+    In a pod it is never that: there a missing service account is a mistake, and an operator on a cluster of its own
+    would look well and do nothing.
+    """
+    from kubewright.client import ClientConfig
+    from kubewright.client.config_sources import NoCluster
+
+    try:
+        config = ClientConfig.load(given.kubeconfig, given.context)
+    except NoCluster:
+        if given.context is not None or os.environ.get("KUBERNETES_SERVICE_HOST"):
+            raise
+    else:
+        yield config
+        return
+    from kubewright.testing.embedded import EmbeddedThread
+    from kubewright.testing.paths import cache_dir
+
+    path = cache_dir() / "embedded" / f"run-{os.getpid()}" / "kubeconfig"
+    with EmbeddedThread() as served:
+        served.write_kubeconfig(path)
+        print(
+            "no cluster is configured: running on the embedded API server, in memory, until this ends; "
+            f"look at it with: kubectl --kubeconfig {shlex.quote(str(path))} get all -A",
+            file=sys.stderr,
+            flush=True,
+        )
+        try:
+            yield served.config
+        finally:
+            path.unlink(missing_ok=True)
+            path.parent.rmdir()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,7 +108,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     option = parser.add_argument
     option("target", help="a file (web.py), a module (package.web), or either with ':attribute'")
-    option("--kubeconfig", type=Path, help="the cluster to use; found as kubectl finds it unless given")
+    used = "the cluster to use; found as kubectl finds it unless given, and the embedded API server where there is none"
+    option("--kubeconfig", type=Path, help=used)
     option("--context", help="the context of the kubeconfig")
     option("--namespace", "-n", help="watch this namespace only")
     flag = argparse.BooleanOptionalAction
