@@ -32,7 +32,7 @@ def config_map(obj: Object) -> Errors:
         errors += check(f"binaryData[{key}]", key, config_map_key)
     total = sum(len(each.encode()) for each in data.values()) + sum(map(_size, binary.values()))
     if total > _MOST_BYTES:
-        errors.append(FieldError("FieldValueTooLong", "", "", f"may not be more than {_MOST_BYTES} bytes"))
+        errors.append(FieldError("FieldValueTooLong", "[]", "", f"may not be more than {_MOST_BYTES} bytes"))
     return errors
 
 
