@@ -15,7 +15,7 @@ from kubewright.apiserver.server import ApiServer
 
 from .doors import Answer, Lines
 
-_LINE_SECONDS = 2.0
+_LINE_SECONDS = 10.0
 
 
 class EmbeddedDoor:

@@ -6,10 +6,11 @@ the list can only shrink.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 
 import pytest
+
+import virtual
 
 from . import recorded
 from .cases import Case, Subject, load_all
@@ -25,7 +26,7 @@ _recording = functools.cache(recorded.read)
 @pytest.mark.parametrize(("subject", "case"), _CASES, ids=[case.key for _, case in _CASES])
 def test_the_embedded_server_answers_as_the_real_one(subject: Subject, case: Case) -> None:
     expected = _recording(case.subject)[case.name]
-    text = differences(expected, asyncio.run(replay(subject, case)))
+    text = differences(expected, virtual.run(replay(subject, case)))
     reason = reasons().get(case.key)
     if reason is None:
         assert not text, f"{case.key} (expected -> found):\n{text}"
