@@ -347,13 +347,17 @@ async def _live(ctx: Context) -> object:
 
 
 async def _mutate(ctx: Context) -> object:
-    return await ctx.create_or_patch(config("other"), lambda found: None)
+    return await ctx.create_or_patch(config("child"), lambda found: None)
 
 
-@pytest.mark.parametrize("first", [_owned, _list, _find, _live, _mutate])
+async def _twice(ctx: Context) -> object:
+    return await ctx.apply(config("child", replicas="0"))
+
+
+@pytest.mark.parametrize("first", [_owned, _list, _find, _live, _mutate, _twice])
 def test_after_it_has_looked_for_its_like_a_child_that_it_made_is_news(first: object) -> None:
     causes = children(first=first)
-    assert "added ConfigMap child" in causes[1]
+    assert "ConfigMap child" in causes[1]
 
 
 def test_other_owners_hear_of_a_child_that_one_of_them_wrote() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
@@ -20,7 +20,7 @@ from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
-from kubewright.model import GroupVersionKind, Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
@@ -98,7 +98,7 @@ class Context:
     ) -> None:
         self._looks = looks
         self._echoes = echoes
-        self._looked_for: set[GroupVersionKind] = set()  # before what was written then
+        self._looked_for: set[Hashable] = set()  # kinds, and objects that a write has shown: before what is written now
         self._has_looked_live = False
         self._wrote = False
         self._obj = obj
@@ -215,6 +215,8 @@ class Context:
         child = self._adopted(child, owned)
         key = key_of(child)
         handle = (info.gvk, key)
+        was_seen = handle in self._looked_for
+        self._looked_for.add(handle)
         body = apply_body(child, None)
         live = self._reads.cached(type(child), key)
         version = ""
@@ -232,7 +234,7 @@ class Context:
             if found is not None:
                 self._check_owner(found)
         look = None if self._looks is None else await self._looks.before(type(child), key)
-        answer = await (self._accounted(child) if owned else self._client.apply(child, force=True))
+        answer = await (self._accounted(child) if owned and not was_seen else self._client.apply(child, force=True))
         self._wrote = self._wrote or answer.metadata.resource_version != version
         if look is not None:
             look.after(answer, orjson.loads(body))
@@ -290,6 +292,7 @@ class Context:
         self._wrote = self._wrote or answer.metadata.resource_version != obj.metadata.resource_version
         if look is not None:
             look.after(answer)
+        self._looked_for.add((info_of(type(answer)).gvk, key_of(answer)))
         self._reads.wrote(answer)
         return answer
 
@@ -297,6 +300,7 @@ class Context:
         """Create an object, such as one with a generated name. Raises AlreadyExists and other ApiErrors."""
         answer = await self._client.create(self._adopted(obj, owned))
         self._wrote = True
+        self._looked_for.add((info_of(type(answer)).gvk, key_of(answer)))
         self._reads.wrote(answer)
         return answer
 
@@ -316,7 +320,7 @@ class Context:
         """
         obj = self._placed(obj)
         kind, key, owner = type(obj), key_of(obj), self._obj if owned else None
-        present = await self._reads.find(kind, key)
+        present = await self.find(kind, key.name, namespace=key.namespace or None)
         if present is None:
             new = mutated(obj, mutate, owner)
             made = await self.create(new, owned=False)
