@@ -6,6 +6,7 @@ import asyncio
 import copy
 from typing import Any
 
+import pytest
 from asking import MERGE, ask, done, events, open_watch, server
 
 import virtual
@@ -293,3 +294,30 @@ def test_a_write_that_was_overtaken_while_a_webhook_answered_starts_over() -> No
         assert (answer.body["spec"], answer.body["metadata"]["labels"]) == ({"length": 2}, {"by": "another"})
 
     virtual.run(main())
+
+
+@pytest.mark.parametrize(
+    ("said", "sent", "patched"),
+    [
+        ({"apiVersion": 5}, "number into Go struct field .apiVersion of type string", (422, "field .apiVersion of")),
+        (
+            {"kind": [1]},
+            "array into Go struct field .kind of type string",
+            (422, "array into Go struct field .kind of"),
+        ),
+        ({"apiVersion": None}, ".apiVersion accessor error: <nil>", (500, "Object 'apiVersion' is missing")),
+        ({"apiVersion": "a/b/c"}, "unexpected GroupVersion string: a/b/c", (422, "unexpected GroupVersion string")),
+        ({"kind": None}, "Object 'Kind' is missing in '{", (422, "Object 'Kind' is missing in '{")),
+    ],
+)
+def test_what_says_no_kind_and_version_of_itself_cannot_be_read(
+    said: dict[str, Any], sent: str, patched: tuple[int, str]
+) -> None:
+    api = with_definition()
+    refused = done(ask(api, "POST", WIDGETS, widget(size=1) | said))
+    assert refused.status == 400
+    assert sent in refused.body["message"]
+    done(ask(api, "POST", WIDGETS, widget(size=1)))
+    refused = done(ask(api, "PATCH", f"{WIDGETS}/a", said, headers=MERGE))
+    assert refused.status == patched[0]
+    assert patched[1] in refused.body["message"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kubewright.schema.structural.gotext import quoted
+from kubewright.schema.structural.gotext import kind_of, quoted
 from kubewright.schema.structural.values import copied
 
 from ..bodies import JSON_TYPES, BadJson, Body, read_body
@@ -16,9 +16,10 @@ from ..errors import bad_request, request_too_large
 from ..strategy import Malformed
 from .call import Call
 
-__all__ = ["cannot_be_handled", "decode_object", "read_fields", "report"]
+__all__ = ["NO_VERSION", "called_in_go", "cannot_be_handled", "decode_object", "read_fields", "report"]
 
 _SHOWN: Final = 30
+NO_VERSION: Final = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 
 
 def check_size(call: Call) -> None:
@@ -82,16 +83,26 @@ def _decoded(call: Call, kind: str, api_version: str, *, strict: bool) -> Body:
         wanted = 'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string '
         raise _unrecognized(kind, f'{said}{found} into {wanted}"json:\\"kind,omitempty\\"" }}', body)
     for name in ("apiVersion", "kind"):
-        if not isinstance(obj.get(name, ""), str):
-            raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {name} is no text", body)
+        if (read := obj.get(name)) is not None and not isinstance(read, str):
+            said = f"json: cannot unmarshal {called_in_go(read)} into Go struct field .{name} of type string"
+            raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {said}", body)
+    if (obj.get("apiVersion") or "").count("/") > 1:
+        raise _unrecognized(kind, f"unexpected GroupVersion string: {obj['apiVersion']}", body)
     if not obj.get("kind") and call.kind.is_custom and call.subresource is None:
         raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
     if call.kind.is_custom and call.subresource is None:
+        if obj.get("apiVersion", "") is None:
+            raise bad_request(cannot_be_handled(kind, "", call.kind.kind, NO_VERSION))
         return decoded._replace(value=_headed(obj, kind, ""))
     obj = _headed(obj, kind, api_version)
     if (kind, api_version) == (call.kind.kind, call.kind.api_version):
         _check_kind(call, obj)
     return decoded._replace(value=obj)
+
+
+def called_in_go(value: Any) -> str:
+    """What encoding/json calls a value that it cannot put where it should go."""
+    return {"boolean": "bool", "integer": "number"}.get(kind_of(value), kind_of(value))
 
 
 def _check_kind(call: Call, obj: dict[str, Any]) -> None:

@@ -12,13 +12,14 @@ from typing import Any, Final
 import orjson
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
-from kubewright.schema.structural.gotext import as_json, kind_of, plain
+from kubewright.schema.structural.gotext import as_json, plain
 
 from ..bodies import BadJson, decode_json, media_type, read_body
 from ..errors import (
     StatusError,
     bad_request,
     conflict,
+    internal,
     invalid_of,
     not_found,
     unsupported_media_type,
@@ -31,7 +32,7 @@ from ..store import Entry
 from ..strategy import Malformed
 from .call import Call
 from .create import create_object, manager_of, track
-from .decoding import check_size, other_kind
+from .decoding import NO_VERSION, called_in_go, check_size, other_kind
 from .metadata import check_name, ensure_namespace, meta_of
 from .update import change
 
@@ -110,7 +111,7 @@ def patched_by(
         assert call.kind.strategic_patch is not None
         wanted = {} if body.value is None else body.value
         if not isinstance(wanted, dict):
-            said = f"json: cannot unmarshal {_called(wanted)} into Go value of type map[string]interface {{}}"
+            said = f"json: cannot unmarshal {called_in_go(wanted)} into Go value of type map[string]interface {{}}"
             raise bad_request(said)
         new = call.kind.strategic_patch(document, wanted)
     shown = plain(body.value) if kind == STRATEGIC else None
@@ -141,6 +142,11 @@ def _read(
         new["apiVersion"] = new.get("apiVersion") or served.api_version
         if why := other_kind(call, new):
             raise refused(why)
+    if of is None and served.is_custom and says != (served.kind, served.api_version):
+        if why := _unreadable(new):
+            raise refused(why)
+        if not new.get("apiVersion"):
+            raise internal("Object 'apiVersion' is missing in 'object has no apiVersion field'")
     try:
         text = as_json(new) if shown is None and validation == "Strict" else ""
         problems += call.strategy.decode(new)
@@ -157,8 +163,18 @@ def _read(
     return new
 
 
-def _called(value: Any) -> str:
-    return {"boolean": "bool", "integer": "number"}.get(kind_of(value), kind_of(value))
+def _unreadable(obj: dict[str, Any]) -> str:
+    """Why nothing can be read that says such a kind and version of itself; empty if it can."""
+    for name in ("apiVersion", "kind"):
+        if (found := obj.get(name)) is not None and not isinstance(found, str):
+            said = f"json: cannot unmarshal {called_in_go(found)} into Go struct field .{name} of type string"
+            return f"couldn't get version/kind; json parse error: {said}"
+    if not obj.get("kind"):
+        return f"Object 'Kind' is missing in '{as_json(obj)}'"
+    version = obj.get("apiVersion", "")
+    if version is None:
+        return NO_VERSION
+    return f"unexpected GroupVersion string: {version}" if version.count("/") > 1 else ""
 
 
 async def _apply(call: Call, options: WriteOptions) -> Response:
