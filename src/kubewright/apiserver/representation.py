@@ -13,7 +13,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 import orjson
-import yaml
 
 from .catalog import ResourceType
 from .errors import StatusError
@@ -170,6 +169,8 @@ class AsYaml:
 
 
 def _yaml(value: Any) -> bytes:
+    import yaml  # it takes longer to load than most servers live
+
     return str(yaml.safe_dump(value, sort_keys=True, allow_unicode=True)).encode()
 
 
