@@ -250,10 +250,16 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     result = gen.name()
     cost_name = f"c_{overload.id}".replace(".", "_").replace("@", "_")
     gen.globals[cost_name] = cost
+    price = ast.Tuple(args, ast.Load())
     if overload.id in SLOW:
-        _ask_first(gen, call(cost_name, ast.Tuple(args, ast.Load()), const(None)))
+        # Known before: what it costs does not depend on the result.
+        spent = gen.keep(call(cost_name, price, const(None)))
+        _ask_first(gen, spent)
+        gen.block.statements.append(assign(result, call(name, *args)))
+        gen.charge_call(spent)
+        return load(result)
     gen.block.statements.append(assign(result, call(name, *args)))
-    gen.charge_call(call(cost_name, ast.Tuple(args, ast.Load()), load(result)))
+    gen.charge_call(call(cost_name, price, load(result)))
     return load(result)
 
 
