@@ -50,6 +50,8 @@ class EmbeddedServer:
     nodes       make sure that there are so many Nodes, node-0 and on; nobody runs Pods on them
     name        of cluster and context in the kubeconfig
     server      serve this one (default: a new one)
+    client_ca   PEM file of the authority whose client certificates are users: CN, with O as groups (default: nobody has
+                any, and the token is the only way in)
 
     Expected flow: `async with EmbeddedServer(...) as served:`, or `start` and `close`.
     Guarantees: G1 after `start` every request is answered. G2 what was answered is in the data folder, after SIGKILL
@@ -66,9 +68,10 @@ class EmbeddedServer:
         nodes: int = 0,
         name: str = "kubewright-embedded",
         server: ApiServer | None = None,
+        client_ca: Path | None = None,
     ) -> None:
         self._port, self._data_dir, self._sync, self._nodes, self._name = port, data_dir, sync, nodes, name
-        self._server = server
+        self._server, self._client_ca = server, client_ca
         self._journal: Journal | None = None
         self._front: HttpFront | None = None
         self._token = ""
@@ -85,6 +88,11 @@ class EmbeddedServer:
         """Where it listens. After `start`."""
         assert self._front is not None
         return f"https://127.0.0.1:{self._front.port}"
+
+    @property
+    def ca(self) -> bytes:
+        """The authority that signs its certificate, PEM. After `start`."""
+        return self._ca
 
     @property
     def config(self) -> ClientConfig:
@@ -111,6 +119,9 @@ class EmbeddedServer:
             pki = (self._data_dir or cache_dir() / "embedded") / "pki"
             tls = _tls(pki)
             self._ca = (pki / "ca.crt").read_bytes()
+            if self._client_ca is not None:
+                tls.load_verify_locations(self._client_ca)
+                tls.verify_mode = ssl.CERT_OPTIONAL
             await self._add_nodes(self._server)
             self._server.use(admins_only)
             known = Authentication({self._token: ADMIN})

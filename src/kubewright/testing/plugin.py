@@ -1,4 +1,11 @@
-"""The pytest plugin: a real API server for tests, by fixture.
+"""The pytest plugin: an API server for tests, by fixture.
+
+Embedded, in this process, ready at once (`docs/testing.md` shows them in use):
+
+    embedded_server           a fresh `ApiServer` for each test: a fork of embedded_base
+    embedded_base             what all forks begin with; override it in conftest.py to install CRDs once
+
+Real, of processes:
 
     control_plane             etcd and kube-apiserver, one for the whole run (all xdist workers), started at first use
     control_plane_with_nodes  likewise, with controllers, scheduler and three nodes on which Pods run
@@ -8,6 +15,10 @@
 
 The first two give a `ClusterAccess`: url, kubeconfig_path, kubeconfig(user, groups), kubectl(...), env.
 
+`--kubewright-cluster=embedded` (or KUBEWRIGHT_CLUSTER=embedded) puts an embedded server behind HTTPS in the place of
+control_plane, with the same `ClusterAccess`; `namespace` is then on it. It needs no programs and is ready in a moment.
+It has no rights but those of `system:masters`, no controllers and no processes: the other fixtures stay real.
+
 Owns the fixtures only. A control plane that cannot be had fails the tests that ask for it, with the cure in the text;
 it never skips them: a skipped contract looks like a kept one. The module is imported by every pytest run of every
 project that has Kubewright installed, so it imports nothing of Kubewright before a fixture is used.
@@ -16,6 +27,7 @@ project that has Kubewright installed, so it imports nothing of Kubewright befor
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator
@@ -24,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from kubewright.apiserver import ApiServer
     from kubewright.testing.access import ClusterAccess
     from kubewright.testing.controlplane import ControlPlane
     from kubewright.testing.namespaces import Namespaces
@@ -31,10 +44,52 @@ if TYPE_CHECKING:
 _NODES = 3
 
 
+_CLUSTERS = ("real", "embedded")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.getgroup("kubewright").addoption(
+        "--kubewright-cluster",
+        choices=_CLUSTERS,
+        default=None,
+        help="what the fixture control_plane gives: a real kube-apiserver (default), or the embedded API server; "
+        "KUBEWRIGHT_CLUSTER says the same",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    said = os.environ.get("KUBEWRIGHT_CLUSTER") or "real"
+    if config.getoption("--kubewright-cluster") is None and said not in _CLUSTERS:
+        raise pytest.UsageError(f"KUBEWRIGHT_CLUSTER is {said!r}; it has to be real or embedded")
+
+
+@pytest.fixture(scope="session")
+def embedded_base() -> Iterator[ApiServer]:
+    """An embedded server that every test's own begins as. Override it to put CRDs and objects there once."""
+    from kubewright.apiserver import new_server
+
+    with contextlib.closing(new_server()) as server:
+        yield server
+
+
+@pytest.fixture
+def embedded_server(embedded_base: ApiServer) -> Iterator[ApiServer]:
+    """A fresh embedded server of this test's own."""
+    with contextlib.closing(embedded_base.fork()) as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def control_plane(request: pytest.FixtureRequest) -> Iterator[ClusterAccess]:
-    """A real etcd and kube-apiserver, shared by the whole test run."""
-    yield from _shared(request, "plain")
+    """A real etcd and kube-apiserver, shared by the whole test run; or an embedded server, by option."""
+    said = request.config.getoption("--kubewright-cluster") or os.environ.get("KUBEWRIGHT_CLUSTER")
+    if said == "embedded":
+        from kubewright.testing.embedded_access import embedded_access
+
+        with embedded_access() as access:
+            yield access
+    else:
+        yield from _shared(request, "plain")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,66 @@
+"""An embedded API server in the place of a real control plane: the same `ClusterAccess`, for tests that know no other.
+
+Owns the folder that makes the one look like the other: certificate authorities, the administrator's certificate and
+kubeconfig. It refuses to play what the embedded server is not: there are no processes to stop and no rights but those
+of `system:masters` (see `kubewright.apiserver.access`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from kubewright.testing.access import ADMIN, ADMIN_GROUPS, ClusterAccess
+from kubewright.testing.binaries import find_binaries
+from kubewright.testing.certs import Authority
+from kubewright.testing.credentials import write_private
+from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
+from kubewright.testing.errors import BinariesNotFound
+from kubewright.testing.paths import runtime_dir
+from kubewright.testing.programs import KUBECTL
+
+__all__ = ["embedded_access"]
+
+_NAME = "kubewright-embedded"
+
+
+@contextlib.contextmanager
+def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
+    """An embedded server on a thread of its own, over HTTPS, for as long as the block lasts.
+
+    Client certificates are users, as on a real server. kubectl is one that is installed; nothing is downloaded or
+    built for it, and without one only `ClusterAccess.kubectl` does not work.
+    """
+    with tempfile.TemporaryDirectory(prefix="embedded-", dir=runtime_dir()) as made:
+        folder = Path(made)
+        pki = folder / "pki"
+        pki.mkdir(mode=0o700)
+        clients = Authority.create(f"{name} client CA")
+        pairs = {"client-ca": clients.pair, "admin": clients.client(ADMIN, ADMIN_GROUPS)}
+        for file, pair in pairs.items():
+            write_private(pki / f"{file}.crt", pair.certificate)
+            write_private(pki / f"{file}.key", pair.key)
+        with EmbeddedThread(lambda: EmbeddedServer(name=name, client_ca=pki / "client-ca.crt")) as served:
+            write_private(pki / "serving-ca.crt", served.ca)
+            access = ClusterAccess(
+                name=name,
+                url=served.url,
+                kubeconfig_path=folder / "kubeconfig",
+                pki=pki,
+                kubectl_path=_kubectl(),
+                controllers=False,
+                nodes=0,
+            )
+            write_private(access.kubeconfig_path, access.kubeconfig().encode())
+            yield access
+
+
+def _kubectl() -> Path:
+    try:
+        return find_binaries([KUBECTL], env={**os.environ, "ENVTEST_INSTALLED_ONLY": "true"})[KUBECTL]
+    except BinariesNotFound:
+        return Path(shutil.which(KUBECTL) or KUBECTL)
