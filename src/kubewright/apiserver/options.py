@@ -219,14 +219,14 @@ def delete_options(query: Query, body: Mapping[str, Any] | None) -> DeleteOption
     """Of a body, or where there is none, of the query. Raises StatusError."""
     if body is None:
         body = _from_query(query)
+    _check_types(body)
     options = DeleteOptions(given=body)
     errors: list[FieldError] = []
-    options.grace_seconds = _typed(body, "gracePeriodSeconds", int, "int64")
-    options.orphan_dependents = _typed(body, "orphanDependents", bool, "bool")
-    options.propagation = _typed(body, "propagationPolicy", str, "v1.DeletionPropagation")
-    preconditions = _typed(body, "preconditions", dict, "v1.Preconditions") or {}
+    options.grace_seconds, options.orphan_dependents = body.get("gracePeriodSeconds"), body.get("orphanDependents")
+    options.propagation = body.get("propagationPolicy")
+    preconditions = body.get("preconditions") or {}
     options.uid, options.resource_version = preconditions.get("uid"), preconditions.get("resourceVersion")
-    dry_run = _typed(body, "dryRun", list, "[]string") or []
+    dry_run = body.get("dryRun") or []
     policy = options.propagation
     if options.orphan_dependents is not None and policy is not None:
         said = "orphanDependents and deletionPropagation cannot be both set"
@@ -255,10 +255,33 @@ def _from_query(query: Query) -> dict[str, Any]:
     return made
 
 
-def _typed(body: Mapping[str, Any], name: str, wanted: type, called: str) -> Any:
-    value = body.get(name)
+_DELETE_FIELDS: Final[Mapping[str, tuple[type, str]]] = {
+    "gracePeriodSeconds": (int, "int64"),
+    "orphanDependents": (bool, "bool"),
+    "propagationPolicy": (str, "v1.DeletionPropagation"),
+    "preconditions": (dict, "v1.Preconditions"),
+    "dryRun": (list, "[]string"),
+}
+_PRECONDITIONS: Final[Mapping[str, tuple[type, str]]] = {"uid": (str, "types.UID"), "resourceVersion": (str, "string")}
+
+
+def _check_types(body: Mapping[str, Any]) -> None:
+    """Raises StatusError: of the fields of a body, in its order, the first that is of another type."""
+    for name, value in body.items():
+        if name not in _DELETE_FIELDS:
+            continue
+        _check_type(value, *_DELETE_FIELDS[name], f"DeleteOptions.{name}")
+        if name == "preconditions":
+            for below, each in (value or {}).items():
+                if below in _PRECONDITIONS:
+                    _check_type(each, *_PRECONDITIONS[below], f"Preconditions.{name}.{below}")
+        elif name == "dryRun":
+            for each in value or ():
+                _check_type(each, str, "string", f"DeleteOptions.{name}")
+
+
+def _check_type(value: Any, wanted: type, called: str, field: str) -> None:
     if value is None or (isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))):
-        return value
+        return
     found = {str: "string", bool: "bool", list: "array", dict: "object"}.get(type(value), "number")
-    said = f"json: cannot unmarshal {found} into Go struct field DeleteOptions.{name} of type {called}"
-    raise bad_request(said)
+    raise bad_request(f"json: cannot unmarshal {found} into Go struct field {field} of type {called}")

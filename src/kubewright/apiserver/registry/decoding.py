@@ -16,9 +16,14 @@ from ..errors import bad_request, request_too_large
 from ..strategy import Malformed
 from .call import Call
 
-__all__ = ["NO_VERSION", "called_in_go", "cannot_be_handled", "decode_object", "read_fields", "report"]
+__all__ = ["GO_HEAD", "NO_VERSION", "called_in_go", "cannot_be_handled", "decode_object", "read_fields", "report"]
 
 _SHOWN: Final = 30
+GO_HEAD: Final = (
+    'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string '
+    '"json:\\"kind,omitempty\\"" }'
+)
+"""What a server reads from a body first, in its own words."""
 NO_VERSION: Final = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 
 
@@ -76,12 +81,10 @@ def _decoded(call: Call, kind: str, api_version: str, *, strict: bool) -> Body:
     if obj is None and not call.kind.is_custom:
         obj = {}
     if not isinstance(obj, dict):
-        said = "couldn't get version/kind; json parse error: json: cannot unmarshal "
-        found = {list: "array", str: "string", bool: "bool", type(None): "null"}.get(type(obj), "number")
         if obj is None:
             raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode(errors='replace')}'", body)
-        wanted = 'Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string '
-        raise _unrecognized(kind, f'{said}{found} into {wanted}"json:\\"kind,omitempty\\"" }}', body)
+        said = f"json: cannot unmarshal {called_in_go(obj)} into {GO_HEAD}"
+        raise _unrecognized(kind, f"couldn't get version/kind; json parse error: {said}", body)
     for name in ("apiVersion", "kind"):
         if (read := obj.get(name)) is not None and not isinstance(read, str):
             said = f"json: cannot unmarshal {called_in_go(read)} into Go struct field .{name} of type string"
@@ -119,7 +122,7 @@ def other_kind(call: Call, obj: dict[str, Any]) -> str:
     wanted, kind, api_version = call.kind, obj["kind"], obj["apiVersion"]
     found = call.backend.catalog.of_kind(api_version, kind)
     if found is None or found.is_custom:
-        return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+        return not_registered(kind, api_version)
     if found.kind == wanted.kind and found.group == wanted.group:
         return ""
     try:
@@ -128,6 +131,12 @@ def other_kind(call: Call, obj: dict[str, Any]) -> str:
         return str(error)
     version = api_version.rpartition("/")[2]
     return f"converting ({version}.{kind}) to ({_package(wanted.group)}.{wanted.kind}): unknown conversion"
+
+
+def not_registered(kind: str, api_version: str) -> str:
+    """Why nothing is known of a kind."""
+    scheme = '"pkg/runtime/scheme.go:111"'
+    return f"no kind {quoted(kind)} is registered for version {quoted(api_version)} in scheme {scheme}"
 
 
 def _package(group: str) -> str:

@@ -27,7 +27,7 @@ from ..request import JSON, Response
 from ..store import Entry, Missing, Moved
 from ..strategy import timestamp
 from .call import Call
-from .decoding import check_size
+from .decoding import GO_HEAD, called_in_go, check_size, not_registered
 from .lifecycle import check_deletion
 from .lists import listed
 from .served import as_served
@@ -93,12 +93,12 @@ def _options(call: Call) -> DeleteOptions:
         except BadJson as error:
             raise bad_request(f"couldn't get version/kind; json parse error: {error}") from None
         if not isinstance(read.value, dict):
-            raise bad_request("couldn't get version/kind; json parse error: json: the options are no object")
+            said = f"json: cannot unmarshal {called_in_go(read.value)} into {GO_HEAD}"
+            raise bad_request(f"couldn't get version/kind; json parse error: {said}")
         kind = read.value.get("kind") or "DeleteOptions"
         if kind != "DeleteOptions":
             version = read.value.get("apiVersion") or "meta.k8s.io/v1"
-            scheme = "pkg/runtime/scheme.go:111"
-            raise bad_request(f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"')
+            raise bad_request(not_registered(kind, version))
         body = read.value
     return delete_options(call.request.query, body)
 

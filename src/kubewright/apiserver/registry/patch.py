@@ -32,7 +32,7 @@ from ..store import Entry
 from ..strategy import Malformed
 from .call import Call
 from .create import create_object, manager_of, track
-from .decoding import NO_VERSION, called_in_go, check_size, other_kind
+from .decoding import NO_VERSION, called_in_go, check_size, not_registered, other_kind
 from .metadata import check_name, ensure_namespace, meta_of
 from .update import change
 
@@ -115,8 +115,6 @@ def patched_by(
             raise bad_request(said)
         new = call.kind.strategic_patch(document, wanted)
     shown = plain(body.value) if kind == STRATEGIC else None
-    if isinstance(new, dict) and of is not None and (new.get("kind"), new.get("apiVersion")) != of:
-        new["kind"], new["apiVersion"] = of
     return _read(call, new, problems, options.field_validation, warn, shown, of)
 
 
@@ -136,11 +134,18 @@ def _read(
     if not isinstance(new, dict):
         raise refused("json: cannot unmarshal into Go value")
     served = call.kind
+    if of is not None and (new.get("kind"), new.get("apiVersion")) != of:
+        found = (new.get("kind") or of[0], new.get("apiVersion") or of[1])
+        if why := _unreadable({"kind": found[0], "apiVersion": found[1]}):
+            raise refused(why)
+        if served.is_custom and call.backend.catalog.of_kind(found[1], found[0]) is None and found != of:
+            raise refused(not_registered(*found))
+        new["kind"], new["apiVersion"] = of
     says = (new.get("kind"), new.get("apiVersion"))
     if of is None and not served.is_custom and says != (served.kind, served.api_version):
         new["kind"] = new.get("kind") or served.kind
         new["apiVersion"] = new.get("apiVersion") or served.api_version
-        if why := other_kind(call, new):
+        if why := _unreadable(new) or other_kind(call, new):
             raise refused(why)
     if of is None and served.is_custom and says != (served.kind, served.api_version):
         if why := _unreadable(new):
