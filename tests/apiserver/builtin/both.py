@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 from collections.abc import Coroutine
 from typing import Any
 
+from base_objects import put
 from differential import Object, Real, collection, comparable, kind_of, normalized
-from write_cases import put
 
 from kubewright.apiserver import Request, Stream
 from kubewright.apiserver.assembly import new_server
@@ -28,10 +29,16 @@ def done(call: Coroutine[Any, Any, Any]) -> Any:
 
 
 class Both:
-    """Two servers with the same objects, in one namespace."""
+    """Two servers with the same objects, in one namespace.
 
-    def __init__(self, real: Real, namespace: str) -> None:
+    Others use the same real server, so what there is once on it is this one's: `$namespace` in an object is replaced,
+    and the node ports from 31000 are moved to a range that belongs to `slot` and this process.
+    """
+
+    def __init__(self, real: Real, namespace: str, slot: int = 0) -> None:
         self.real, self.namespace = real, namespace
+        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        self._shift = 20 * (3 * worker + slot)
         self.ours = new_server(seed=1)
         self._ours("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
 
@@ -63,7 +70,7 @@ class Both:
         for (code, body), send in zip(self.ask("GET", path), (self._ours, self.real.send), strict=True):
             assert code == 200, body
             for place, value in change.items():
-                put(body, place, copy.deepcopy(value))
+                put(body, place, value + self._shift if place.endswith("nodePort") else copy.deepcopy(value))
             answers.append(send("PUT", f"{path}{part}?dryRun=All", body))
         return answers[0], answers[1]
 
@@ -82,6 +89,9 @@ class Both:
     def here(self, obj: Object) -> Object:
         """A copy of an object that names the namespace where it stands for it."""
         made: Object = json.loads(json.dumps(obj).replace("$namespace", self.namespace))
+        for port in (made.get("spec") or {}).get("ports") or ():
+            if "nodePort" in port:
+                port["nodePort"] += self._shift
         return made
 
     def remove(self, obj: Object) -> None:

@@ -7,57 +7,57 @@ from __future__ import annotations
 
 from typing import Any
 
-import more_cases
-import write_cases
+import base_objects
+import more_objects
+from base_objects import LABELS, REMOVED, Object, changed
 from differential import kind_of
 from status_cases import STATUSES
-from write_cases import LABELS, REMOVED, Object, changed
 
 _SPEC = "spec.template.spec"
 _OLD = "2020-01-01T00:00:00Z"
 
 
 BASES: dict[str, Object] = {
-    **write_cases._BASES,
+    **base_objects.BASES,
     **{
         name: each
-        for name, each in more_cases._BASES.items()
+        for name, each in more_objects.BASES.items()
         if name
         not in ("event", "newevent", "rolebinding", "clusterrolebinding", "oldautoscaler", "limits", "quota", "csr")
     },
-    "immutable config": changed(more_cases._BASES["configmap"], metadata__name="fixed", immutable=True),
-    "immutable secret": changed(more_cases._BASES["secret"], metadata__name="fixed", immutable=True),
+    "immutable config": changed(more_objects.BASES["configmap"], metadata__name="fixed", immutable=True),
+    "immutable secret": changed(more_objects.BASES["secret"], metadata__name="fixed", immutable=True),
     "node port": changed(
-        write_cases.SERVICE,
+        base_objects.SERVICE,
         metadata__name="np",
         spec__type="NodePort",
-        spec__ports=[{"name": "a", "port": 80, "nodePort": 31701}, {"name": "b", "port": 81, "nodePort": 31702}],
+        spec__ports=[{"name": "a", "port": 80, "nodePort": 31001}, {"name": "b", "port": 81, "nodePort": 31002}],
     ),
     "balancer": changed(
-        write_cases.SERVICE,
+        base_objects.SERVICE,
         metadata__name="lb",
         spec__type="LoadBalancer",
         spec__loadBalancerClass="example.com/lb",
-        spec__ports=[{"port": 80, "nodePort": 31711}],
+        spec__ports=[{"port": 80, "nodePort": 31003}],
     ),
-    "headless": changed(write_cases.SERVICE, metadata__name="headless", spec__clusterIP="None"),
+    "headless": changed(base_objects.SERVICE, metadata__name="headless", spec__clusterIP="None"),
     "external name": changed(
-        write_cases.SERVICE, metadata__name="named", spec__type="ExternalName", spec__externalName="example.com"
+        base_objects.SERVICE, metadata__name="named", spec__type="ExternalName", spec__externalName="example.com"
     ),
     "scheduled pod": changed(
-        write_cases.POD,
+        base_objects.POD,
         metadata__name="scheduled",
         spec__nodeName="n1",
         spec__tolerations=[{"key": "a", "operator": "Exists"}],
         spec__terminationGracePeriodSeconds=10,
     ),
     "gated pod": changed(
-        write_cases.POD, metadata__name="gated", spec__schedulingGates=[{"name": "a.example.com/b"}, {"name": "c"}]
+        base_objects.POD, metadata__name="gated", spec__schedulingGates=[{"name": "a.example.com/b"}, {"name": "c"}]
     ),
-    "suspended job": changed(write_cases.JOB, metadata__name="suspended", spec__suspend=True),
-    "quota": changed(more_cases._BASES["quota"], spec__hard={"configmaps": "900"}),
+    "suspended job": changed(base_objects.JOB, metadata__name="suspended", spec__suspend=True),
+    "quota": changed(more_objects.BASES["quota"], spec__hard={"configmaps": "900"}),
     "owned config": changed(
-        more_cases._BASES["configmap"], metadata__name="owned", metadata__finalizers=["example.com/f"]
+        more_objects.BASES["configmap"], metadata__name="owned", metadata__finalizers=["example.com/f"]
     ),
 }
 for _name, _base in BASES.items():
@@ -128,7 +128,7 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
         **_WORKLOAD,
         "service name": {"spec.serviceName": "other"},
         "policy": {"spec.podManagementPolicy": "Parallel"},
-        "claims": {"spec.volumeClaimTemplates": [write_cases.CLAIM_TEMPLATE]},
+        "claims": {"spec.volumeClaimTemplates": [base_objects.CLAIM_TEMPLATE]},
         "strategy": {"spec.updateStrategy": {"type": "OnDelete"}},
         "ordinals": {"spec.ordinals": {"start": 3}},
         "history": {"spec.revisionHistoryLimit": 3},
@@ -187,11 +187,11 @@ CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     },
     "node port": {
         "cluster": {"spec.type": "ClusterIP"},
-        "cluster, ports kept": {"spec.type": "ClusterIP", "spec.ports.0.nodePort": 31799},
+        "cluster, ports kept": {"spec.type": "ClusterIP", "spec.ports.0.nodePort": 31019},
         "balancer": {"spec.type": "LoadBalancer"},
         "ports taken away are kept": {"spec.ports": [{"name": "a", "port": 80}, {"name": "b", "port": 81}]},
         "policy": {"spec.externalTrafficPolicy": "Local"},
-        "used twice": {"spec.ports.0.nodePort": 31702},
+        "used twice": {"spec.ports.0.nodePort": 31002},
     },
     "balancer": {
         "cluster": {"spec.type": "ClusterIP"},

@@ -1,127 +1,12 @@
-"""Writes of the kinds that are neither Pods nor make them; see `write_cases`."""
+"""Writes of the kinds that neither are Pods nor make them; see `write_cases`."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any
 
-from write_cases import CLAIM, REMOVED, SELECTOR, _named, put
-
-Object = dict[str, Any]
-
-_RBAC = "rbac.authorization.k8s.io/v1"
-_NET = "networking.k8s.io/v1"
-_ADMISSION = "admissionregistration.k8s.io/v1"
-_BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
-_HOOK = {
-    "name": "check.example.com",
-    "clientConfig": {"service": {"name": "hook", "namespace": "default"}},
-    "rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}],
-    "sideEffects": "None",
-    "admissionReviewVersions": ["v1"],
-}
-
-_BASES: dict[str, Object] = {
-    "configmap": _named("ConfigMap", "c", data={"a": "b"}),
-    "secret": _named("Secret", "s", data={"a": "Yg=="}),
-    "namespace": _named("Namespace", "space"),
-    "serviceaccount": _named("ServiceAccount", "robot"),
-    "claim": CLAIM,
-    "volume": _named(
-        "PersistentVolume",
-        "pv",
-        spec={"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}},
-    ),
-    "storageclass": _named("StorageClass", "fast", "storage.k8s.io/v1", provisioner="example.com/disk"),
-    "node": _named("Node", "node-1"),
-    "quota": _named("ResourceQuota", "q", spec={"hard": {"pods": "5", "requests.cpu": "1"}}),
-    "limits": _named("LimitRange", "l", spec={"limits": [{"type": "Container", "max": {"cpu": "1"}}]}),
-    "endpoints": _named("Endpoints", "e", subsets=[{"addresses": [{"ip": "1.2.3.4"}], "ports": [{"port": 80}]}]),
-    "event": _named("Event", "e.1", involvedObject={"kind": "Pod", "name": "p", "namespace": "default"}, reason="R"),
-    "podtemplate": _named("PodTemplate", "t", template={"spec": {"containers": [{"name": "a", "image": "b"}]}}),
-    "newevent": _named(
-        "Event",
-        "e.2",
-        "events.k8s.io/v1",
-        eventTime="2026-01-01T00:00:00.000000Z",
-        reportingController="example.com/c",
-        reportingInstance="i",
-        action="A",
-        reason="R",
-        type="Normal",
-        regarding={"kind": "Pod", "name": "p", "namespace": "default"},
-    ),
-    "role": _named("Role", "r", _RBAC, rules=[{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]),
-    "clusterrole": _named("ClusterRole", "r", _RBAC, rules=[{"nonResourceURLs": ["/x"], "verbs": ["get"]}]),
-    "rolebinding": _named(
-        "RoleBinding",
-        "b",
-        _RBAC,
-        roleRef={"kind": "ClusterRole", "name": "view"},
-        subjects=[{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
-    ),
-    "clusterrolebinding": _named(
-        "ClusterRoleBinding",
-        "b",
-        _RBAC,
-        roleRef={"kind": "ClusterRole", "name": "view", "apiGroup": "rbac.authorization.k8s.io"},
-        subjects=[{"kind": "User", "name": "u"}],
-    ),
-    "ingress": _named("Ingress", "i", _NET, spec={"defaultBackend": _BACKEND}),
-    "ingressclass": _named("IngressClass", "i", _NET, spec={"controller": "example.com/c"}),
-    "networkpolicy": _named("NetworkPolicy", "n", _NET, spec={"podSelector": SELECTOR}),
-    "autoscaler": _named(
-        "HorizontalPodAutoscaler",
-        "h",
-        "autoscaling/v2",
-        spec={"maxReplicas": 3, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}},
-    ),
-    "oldautoscaler": _named(
-        "HorizontalPodAutoscaler",
-        "h",
-        "autoscaling/v1",
-        spec={
-            "maxReplicas": 3,
-            "targetCPUUtilizationPercentage": 50,
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
-        },
-    ),
-    "budget": _named("PodDisruptionBudget", "b", "policy/v1", spec={"minAvailable": 1, "selector": SELECTOR}),
-    "lease": _named("Lease", "l", "coordination.k8s.io/v1", spec={"holderIdentity": "me"}),
-    "priority": _named("PriorityClass", "p", "scheduling.k8s.io/v1", value=5),
-    "slice": _named(
-        "EndpointSlice",
-        "s",
-        "discovery.k8s.io/v1",
-        addressType="IPv4",
-        endpoints=[{"addresses": ["1.2.3.4"]}],
-        ports=[{"port": 80}],
-    ),
-    "validating": _named("ValidatingWebhookConfiguration", "v", _ADMISSION, webhooks=[_HOOK]),
-    "mutating": _named("MutatingWebhookConfiguration", "m", _ADMISSION, webhooks=[_HOOK]),
-    "revision": _named("ControllerRevision", "r", "apps/v1", revision=1, data={"a": 1}),
-    "csidriver": _named("CSIDriver", "d.example.com", "storage.k8s.io/v1", spec={}),
-    "runtimeclass": _named("RuntimeClass", "rc", "node.k8s.io/v1", handler="runc"),
-    "vap": _named(
-        "ValidatingAdmissionPolicy",
-        "vap",
-        _ADMISSION,
-        spec={
-            "matchConstraints": {"resourceRules": _HOOK["rules"]},
-            "validations": [{"expression": "true"}],
-        },
-    ),
-    "vapbinding": _named(
-        "ValidatingAdmissionPolicyBinding", "b", _ADMISSION, spec={"policyName": "vap", "validationActions": ["Deny"]}
-    ),
-    "csr": _named(
-        "CertificateSigningRequest",
-        "csr",
-        "certificates.k8s.io/v1",
-        spec={"request": "eA==", "signerName": "example.com/s", "usages": ["client auth"]},
-    ),
-    "deviceclass": _named("DeviceClass", "dc.example.com", "resource.k8s.io/v1", spec={}),
-}
+from base_objects import REMOVED, SELECTOR, Object, put
+from more_objects import BACKEND, BASES, HOOK
 
 _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "configmap": {
@@ -290,7 +175,7 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
                 "rules": [
                     {
                         "host": "*.example.com",
-                        "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": _BACKEND}]},
+                        "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": BACKEND}]},
                     }
                 ],
                 "tls": [{"hosts": ["a.example.com"], "secretName": "s"}],
@@ -306,7 +191,7 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
                         "http": {
                             "paths": [
                                 {"path": "x//y/..", "pathType": "Exact", "backend": {}},
-                                {"path": "/", "backend": _BACKEND},
+                                {"path": "/", "backend": BACKEND},
                                 {"path": "/", "pathType": "X", "backend": {"service": {"name": "A", "port": {}}}},
                                 {
                                     "pathType": "ImplementationSpecific",
@@ -443,7 +328,7 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "validating": {
         "name bad": {"webhooks.0.name": "a.b"},
         "no name": {"webhooks.0.name": REMOVED},
-        "name twice": {"webhooks.1": _HOOK},
+        "name twice": {"webhooks.1": HOOK},
         "no side effects": {"webhooks.0.sideEffects": REMOVED},
         "side effects": {"webhooks.0.sideEffects": "Some"},
         "no versions": {"webhooks.0.admissionReviewVersions": []},
@@ -470,7 +355,7 @@ _CHANGES: dict[str, dict[str, dict[str, Any]]] = {
 
 def _all() -> dict[str, Object]:
     made: dict[str, Object] = {}
-    for base, obj in _BASES.items():
+    for base, obj in BASES.items():
         for name, values in {"plain": {}, **_CHANGES.get(base, {})}.items():
             one = copy.deepcopy(obj)
             for path, value in values.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from write_cases import Object
+from base_objects import Object
 
 JSON = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
@@ -74,7 +74,7 @@ BASES: dict[str, Object] = {
     "webhooks": {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "hooks-of-patch-cases"},
+        "metadata": {"name": "hooks-$namespace"},
         "webhooks": [
             {
                 "name": f"{name}.example.com",

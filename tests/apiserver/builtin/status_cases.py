@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from write_cases import CONTAINER, REMOVED, Object
+from base_objects import CONTAINER, REMOVED, Object
 
 _OLD = "2020-01-01T00:00:00Z"
 

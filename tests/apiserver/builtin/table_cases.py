@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from write_cases import Object
+from base_objects import Object
 
 OLD = "2020-01-01T00:00:00Z"
 
@@ -179,11 +179,11 @@ ROWS: list[Object] = [
     ]}),
     _object("Service", "headless", spec={"clusterIP": "None", "ports": [{"port": 80}]}),
     _object("Service", "elsewhere", spec={"type": "ExternalName", "externalName": "example.com"}),
-    _object("Service", "nodes", spec={"type": "NodePort", "ports": [{"port": 80, "nodePort": 31555}]}),
+    _object("Service", "nodes", spec={"type": "NodePort", "ports": [{"port": 80, "nodePort": 31001}]}),
     _object("Service", "external", spec={"externalIPs": ["1.2.3.4", "1.2.3.5"], "ports": [{"port": 80}]}),
-    _object("Service", "pending", spec={"type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 31556}]}),
+    _object("Service", "pending", spec={"type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 31002}]}),
     _object("Service", "balanced", spec={
-        "type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 31557}], "externalIPs": ["9.9.9.9"]
+        "type": "LoadBalancer", "ports": [{"port": 80, "nodePort": 31003}], "externalIPs": ["9.9.9.9"]
     }, status={"loadBalancer": {"ingress": [{"ip": "5.6.7.8"}, {"hostname": "b.example.com"}]}}),
     _object("Endpoints", "none"),
     _object("Endpoints", "some", subsets=[

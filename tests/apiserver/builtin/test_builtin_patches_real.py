@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from both import Both, compared
-from differential import Real, kind_of
+from differential import Real
 from known_differences import KNOWN_OF_PATCHES
 from patch_cases import BASES, PATCHES
 
@@ -23,8 +23,6 @@ def both(control_plane: ClusterAccess) -> Iterator[Both]:
     assert real.send("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
     servers = Both(real, name)
     for base in BASES.values():
-        if not kind_of(base).namespaced:
-            servers.remove(base)
         servers.make(base)
     yield servers
     for base in BASES.values():

@@ -23,7 +23,7 @@ def both(control_plane: ClusterAccess) -> Iterator[Both]:
     real = Real(control_plane.url, control_plane.pki)
     name = f"tables-{uuid.uuid4().hex[:8]}"
     assert real.send("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
-    yield Both(real, name)
+    yield Both(real, name, slot=2)
     real.send("DELETE", f"/api/v1/namespaces/{name}")
 
 

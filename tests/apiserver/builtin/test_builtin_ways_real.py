@@ -23,7 +23,7 @@ def both(control_plane: ClusterAccess) -> Iterator[Both]:
     real = Real(control_plane.url, control_plane.pki)
     name = f"ways-{uuid.uuid4().hex[:8]}"
     assert real.send("POST", "/api/v1/namespaces", {"metadata": {"name": name}})[0] == 201
-    servers = Both(real, name)
+    servers = Both(real, name, slot=1)
     for base in BASES.values():
         servers.make(base)
     yield servers

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import more_cases
-import write_cases
-from write_cases import Object, changed
+import base_objects
+import more_objects
+from base_objects import Object, changed
 
 _SPEC = "spec.template.spec"
 _AFFINITY = {
@@ -49,33 +49,33 @@ def _template(base: Object, path: str = "spec__template__") -> Object:
 
 
 WARNED: dict[str, Object] = {
-    "pod": _template(changed(write_cases.POD, metadata__name="a.b"), ""),
-    "deployment": _template(changed(write_cases.DEPLOYMENT, metadata__name="a.b")),
-    "replicaset": _template(changed(write_cases.REPLICA_SET, metadata__name="a.b")),
+    "pod": _template(changed(base_objects.POD, metadata__name="a.b"), ""),
+    "deployment": _template(changed(base_objects.DEPLOYMENT, metadata__name="a.b")),
+    "replicaset": _template(changed(base_objects.REPLICA_SET, metadata__name="a.b")),
     "statefulset": changed(
-        _template(write_cases.STATEFUL_SET),
+        _template(base_objects.STATEFUL_SET),
         spec__volumeClaimTemplates=[
-            changed(write_cases.CLAIM_TEMPLATE, spec__resources={"requests": {"storage": "1500m"}})
+            changed(base_objects.CLAIM_TEMPLATE, spec__resources={"requests": {"storage": "1500m"}})
         ],
     ),
-    "daemonset": _template(write_cases.DAEMON_SET),
-    "controller": _template(changed(write_cases.CONTROLLER, metadata__name="a.b")),
-    "job": _template(changed(write_cases.JOB, metadata__name="a.b")),
+    "daemonset": _template(base_objects.DAEMON_SET),
+    "controller": _template(changed(base_objects.CONTROLLER, metadata__name="a.b")),
+    "job": _template(changed(base_objects.JOB, metadata__name="a.b")),
     "large job": changed(
-        write_cases.JOB, spec__completionMode="Indexed", spec__completions=100_001, spec__parallelism=10_001
+        base_objects.JOB, spec__completionMode="Indexed", spec__completions=100_001, spec__parallelism=10_001
     ),
-    "cronjob": _template(changed(write_cases.CRON_JOB, metadata__name="a.b"), "spec__jobTemplate__spec__template__"),
-    "service": changed(write_cases.SERVICE, spec__externalIPs=["1.2.3.4"], spec__externalName="a.example.com"),
-    "close service": changed(write_cases.SERVICE, spec__trafficDistribution="PreferClose"),
+    "cronjob": _template(changed(base_objects.CRON_JOB, metadata__name="a.b"), "spec__jobTemplate__spec__template__"),
+    "service": changed(base_objects.SERVICE, spec__externalIPs=["1.2.3.4"], spec__externalName="a.example.com"),
+    "close service": changed(base_objects.SERVICE, spec__trafficDistribution="PreferClose"),
     "headless service": changed(
-        write_cases.SERVICE, spec__clusterIP="None", spec__externalIPs=["1.2.3.4"], spec__sessionAffinity="ClientIP"
+        base_objects.SERVICE, spec__clusterIP="None", spec__externalIPs=["1.2.3.4"], spec__sessionAffinity="ClientIP"
     ),
     "named service": changed(
-        write_cases.SERVICE, spec__type="ExternalName", spec__externalName="a.b", spec__externalIPs=["1.2.3.4"]
+        base_objects.SERVICE, spec__type="ExternalName", spec__externalName="a.b", spec__externalIPs=["1.2.3.4"]
     ),
-    "claim": changed(more_cases._BASES["claim"], spec__resources={"requests": {"storage": "1500m"}}),
-    "ingress": changed(more_cases._BASES["ingress"], metadata__annotations={"kubernetes.io/ingress.class": "x"}),
-    "endpoints": more_cases._BASES["endpoints"],
-    "nothing": more_cases._BASES["configmap"],
-    "unknown field": changed(more_cases._BASES["configmap"], nonsense=1),
+    "claim": changed(more_objects.BASES["claim"], spec__resources={"requests": {"storage": "1500m"}}),
+    "ingress": changed(more_objects.BASES["ingress"], metadata__annotations={"kubernetes.io/ingress.class": "x"}),
+    "endpoints": more_objects.BASES["endpoints"],
+    "nothing": more_objects.BASES["configmap"],
+    "unknown field": changed(more_objects.BASES["configmap"], nonsense=1),
 }
