@@ -60,7 +60,8 @@ class Call:
     def shown_key(self, name: str, *, is_dry_run: bool = False) -> str:
         """Where the real server has it, for messages that show it; a dry run does not know the prefix of the store."""
         storage = self.kind.storage
-        parts = ["" if is_dry_run else self.backend.storage_prefix, storage.plural]
+        folder = _FOLDERS.get((storage.group, storage.plural), storage.plural)
+        parts = ["" if is_dry_run else self.backend.storage_prefix, folder]
         if self.kind.is_custom or storage.group in _GROUPED:
             parts.insert(1, storage.group)
         return "/".join([*parts, self.key(name)])
@@ -134,6 +135,16 @@ class Call:
 
 _GROUPED = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
 """Groups of the real server whose storage keys have the group in them, besides custom resources."""
+
+
+_FOLDERS = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Kinds whose storage keys are older than their names (`kubeapiserver/default_storage_factory_builder.go`)."""
 
 
 def warning_header(text: str) -> str:
