@@ -86,12 +86,61 @@ def _pod(rng: random.Random) -> dict[str, Any]:
     )
 
 
+def _secret(rng: random.Random) -> dict[str, Any]:
+    choices: list[dict[str, Any]] = [
+        {"stringData": {rng.choice("kl"): rng.choice(("v", ""))}},
+        {"data": {rng.choice("kl"): rng.choice(("dg==", "%", None))}},
+        {"type": rng.choice(("Opaque", "other"))},
+        {"immutable": rng.choice((True, False, None))},
+    ]
+    return rng.choice(choices)
+
+
+def _service(rng: random.Random) -> dict[str, Any]:
+    port = {"port": rng.choice((80, 81, 0)), "name": rng.choice("pq"), "targetPort": rng.choice((8080, "web"))}
+    choices: list[dict[str, Any]] = [
+        {"ports": [port]},
+        {"selector": rng.choice(({"app": "b"}, None))},
+        {"sessionAffinity": rng.choice(("ClientIP", "None"))},
+        {"type": rng.choice(("NodePort", "ClusterIP", "LoadBalancer"))},
+        {"clusterIP": rng.choice(("None", ""))},
+        {"publishNotReadyAddresses": rng.choice((True, False))},
+    ]
+    return {"spec": dict(pair for each in rng.sample(choices, rng.randint(1, 2)) for pair in each.items())}
+
+
+def _stateful(rng: random.Random) -> dict[str, Any]:
+    choices: list[dict[str, Any]] = [
+        {"replicas": rng.choice((0, 1, 5))},
+        {"serviceName": rng.choice(("a", "b"))},
+        {"podManagementPolicy": rng.choice(("Parallel", "OrderedReady"))},
+        {"updateStrategy": rng.choice(({"type": "OnDelete"}, {"rollingUpdate": {"partition": 2}}))},
+        {"template": {"spec": {"terminationGracePeriodSeconds": rng.choice((0, 5))}}},
+    ]
+    return {"spec": rng.choice(choices)}
+
+
+def _job(rng: random.Random) -> dict[str, Any]:
+    choices: list[dict[str, Any]] = [
+        {"parallelism": rng.choice((0, 2, -1))},
+        {"completions": rng.choice((1, 3))},
+        {"suspend": rng.choice((True, False))},
+        {"backoffLimit": rng.choice((0, 6))},
+        {"template": {"spec": {"containers": [{"name": "c", "image": rng.choice(("nginx", "redis"))}]}}},
+    ]
+    return {"spec": rng.choice(choices)}
+
+
 KINDS = (
     Kind("configmaps", "$core/configmaps", "config-map", _data),
     Kind("widgets", "$crs/widgets", "widget", _spec, ("status", "scale"), is_custom=True),
     Kind("deployments", "$apps/deployments", "deployment", _workload, ("status", "scale")),
     Kind("leases", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases", "lease", _lease),
     Kind("pods", "$core/pods", "pod", _pod),
+    Kind("secrets", "$core/secrets", "secret", _secret),
+    Kind("services", "$core/services", "service", _service),
+    Kind("statefulsets", "$apps/statefulsets", "stateful-set", _stateful, ("scale",)),
+    Kind("cronjobs", "$batch/cronjobs", "cron-job", lambda rng: {"spec": {"jobTemplate": _job(rng)}}),
 )
 
 
