@@ -138,8 +138,8 @@ def _read(
         found = (new.get("kind") or of[0], new.get("apiVersion") or of[1])
         if why := _unreadable({"kind": found[0], "apiVersion": found[1]}):
             raise refused(why)
-        if served.is_custom and call.backend.catalog.of_kind(found[1], found[0]) is None and found != of:
-            raise refused(not_registered(*found))
+        if found != of:
+            raise refused(_other_than(call, found, of))
         new["kind"], new["apiVersion"] = of
     says = (new.get("kind"), new.get("apiVersion"))
     if of is None and not served.is_custom and says != (served.kind, served.api_version):
@@ -166,6 +166,15 @@ def _read(
     meta_of(new)
     call.strategy.default(new)
     return new
+
+
+def _other_than(call: Call, found: tuple[str, str], wanted: tuple[str, str]) -> str:
+    """Why kind and version that a patch has put there are not those of the view that it is of."""
+    kind, api_version = found
+    if call.kind.is_custom or call.backend.catalog.of_kind(api_version, kind) is None:
+        return not_registered(kind, api_version)
+    version, group = api_version.rpartition("/")[2], wanted[1].partition("/")[0].partition(".")[0]
+    return f"converting ({version}.{kind}) to ({group}.{wanted[0]}): unknown conversion"
 
 
 def _unreadable(obj: dict[str, Any]) -> str:
