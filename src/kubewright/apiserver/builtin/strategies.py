@@ -173,6 +173,7 @@ class _Part(GenericStrategy):
     def __init__(self, main: KindStrategy) -> None:
         self.main = main
         self.allows_unconditional_update = main.allows_unconditional_update
+        self.allows_create_on_update = main.allows_create_on_update
         self.field_labels = main.field_labels
         self.columns = main.columns
 

@@ -77,17 +77,21 @@ class Defaulter:
         """Whether there is a default anywhere in a type."""
         known = self._matters.get(type_)
         if known is None:
-            # A type that holds itself matters for what else it holds.
-            self._matters[type_] = False
-            known = self._matters[type_] = type_.key in self._table or self._below(type_)
+            known = self._matters[type_] = self._reaches(type_, set())
         return known
 
-    def _below(self, type_: GoType) -> bool:
+    def _reaches(self, type_: GoType, seen: set[GoType]) -> bool:
+        # Types hold themselves, so what is found on the way is not the answer for what was passed: only the start's is.
+        if type_ in seen:
+            return False
+        seen.add(type_)
+        if type_.key in self._table:
+            return True
         if type_.kind in ("pointer", "slice", "map"):
-            return self._matter(type_.elem)
+            return self._reaches(type_.elem, seen)
         if type_.kind != "struct":
             return False
-        return any(each.default is not None or self._matter(each.type) for each in type_.fields.values())
+        return any(each.default is not None or self._reaches(each.type, seen) for each in type_.fields.values())
 
 
 _NESTED: Final = frozenset({"pointer", "slice", "map", "struct"})
