@@ -15,6 +15,7 @@ Rules: `registry/generic/registry/store.go`, `registry/rest/update.go`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
@@ -61,14 +62,13 @@ async def update(call: Call) -> Response:
     if call.strategy.allows_create_on_update and call.backend.store.get(call.resource, call.key(name)) is None:
         if uid is not None:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-            shown = (
-                f"StorageError: invalid object, Code: 4, Key: {call.shown_key(name, is_dry_run=options.is_dry_run)}, "
-            )
-            shown += "ResourceVersion: 0, "
+            key = call.shown_key(name, is_dry_run=options.is_dry_run)
+            shown = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
             raise conflict(call.kind, name, f"{shown}AdditionalErrorMsg: {why}")
         _version_of(meta)
         said = meta.pop("resourceVersion", None)
-        created = await create_object(call, obj, options)
+        # A status that creates its object makes the whole of it, by the rules of the kind.
+        created = await create_object(replace(call, subresource=None), obj, options)
         if options.is_dry_run and said:
             # What was not stored was not stripped either.
             created.object["metadata"]["resourceVersion"] = said
