@@ -205,9 +205,28 @@ PODS: tuple[Command, ...] = (
     kubectl("get pod p"),
 )
 
+SERVER_SIDE: tuple[Command, ...] = (
+    kubectl("apply --server-side -f -", DEPLOYMENT),
+    kubectl("apply --server-side -f -", DEPLOYMENT),
+    kubectl("get deployment web -o yaml --show-managed-fields"),
+    kubectl("apply --server-side --field-manager other -f -", CHANGED),
+    kubectl("apply --server-side --field-manager other --force-conflicts -f -", CHANGED),
+    kubectl("get deployment web -o yaml --show-managed-fields"),
+    kubectl("diff --server-side --field-manager other -f -", CHANGED),
+    kubectl("diff --server-side --field-manager other -f -", CHANGED.replace("replicas: 3", "replicas: 1")),
+    kubectl("apply --server-side --field-manager other -f -", CHANGED.replace("replicas: 3", "replsica: 3")),
+    kubectl("apply -f -", CONFIG),
+    kubectl("apply --server-side -f -", CONFIG),
+    kubectl("get cm conf -o yaml --show-managed-fields"),
+    kubectl("scale deployment web --replicas 7"),
+    kubectl("label deployment web new=label"),
+    kubectl("get deployment web -o yaml --show-managed-fields"),
+)
+
 TRANSCRIPTS = {
     "reading": READING,
     "applying": APPLYING,
+    "server-side": SERVER_SIDE,
     "changing": CHANGING,
     "creating": CREATING,
     "custom-kinds": CUSTOM,

@@ -267,6 +267,9 @@ def comparable(status: int, body: bytes, namespace: str) -> Any:
             # Go goes through managers as its maps do; so the order of conflicts is chance.
             message = sorted(answer["message"].split("\n"))
             return [status, answer["reason"], message, sorted(causes, key=repr)]
+        if len(causes) > 1:
+            # The same for the fields of an object.
+            return [status, answer.get("reason"), sorted(causes, key=repr)]
         return [status, answer.get("reason"), answer["message"], causes]
     meta = answer["metadata"]
     generation = meta.get("generation")
