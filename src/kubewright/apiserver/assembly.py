@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from .actions import bind, bind_by_name, evict
+from .actions import bind, bind_by_name, evict, who_am_i
 from .builtin import BuiltIn
 from .builtin.protobuf import protobuf_reader
 from .catalog import Catalog, ResourceType
@@ -74,6 +74,8 @@ def _completed(kind: ResourceType) -> ResourceType:
         return definition_type(kind)
     if (kind.group, kind.plural) == ("", "bindings"):
         return replace(kind, action=bind_by_name)
+    if (kind.group, kind.plural) == ("authentication.k8s.io", "selfsubjectreviews"):
+        return replace(kind, action=who_am_i)
     if (kind.group, kind.plural) == ("", "pods"):
         parts = dict(kind.subresources)
         for name, action in (("binding", bind), ("eviction", evict)):

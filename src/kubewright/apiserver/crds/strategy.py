@@ -18,7 +18,6 @@ from ..strategy import (
     Undecoded,
     changed_meta_errors,
     changes_spec,
-    keep_metadata,
     keep_status,
 )
 from .version import CustomVersion
@@ -122,11 +121,14 @@ class CustomStatusStrategy(CustomStrategy):
 
     def prepare_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> None:
         has_status, status = "status" in new, new.get("status")
-        keep_metadata(new, old)
         meta = new["metadata"]
+        # All of it, uid and name too: unlike with built-in kinds, what is said of them is not even looked at.
+        kept = {name: meta[name] for name in ("resourceVersion", "managedFields") if name in meta}
         new.clear()
         new |= old
-        new["metadata"] = meta
+        new["metadata"] = {**old["metadata"], **kept}
+        if "managedFields" not in kept:
+            new["metadata"].pop("managedFields", None)
         if has_status:
             new["status"] = status
         else:
