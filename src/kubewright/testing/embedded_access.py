@@ -8,6 +8,7 @@ of `system:masters` (see `kubewright.apiserver.access`).
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 import tempfile
@@ -27,6 +28,10 @@ __all__ = ["embedded_access"]
 
 _NAME = "kubewright-embedded"
 
+_LATE = ("cryptography.x509", "kubewright.schema.cel.rule_checks", "kubewright.schema.cel.rules", "yaml")
+"""What a server imports only when it is needed. Under pytest an import may parse (assertions are rewritten), and
+CPython 3.11 cannot parse on two threads at once (SystemError: AST constructor recursion depth mismatch)."""
+
 
 @contextlib.contextmanager
 def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
@@ -35,6 +40,8 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
     Client certificates are users, as on a real server. kubectl is one that is installed; nothing is downloaded or
     built for it, and without one only `ClusterAccess.kubectl` does not work.
     """
+    for module in _LATE:
+        importlib.import_module(module)
     with tempfile.TemporaryDirectory(prefix="embedded-", dir=runtime_dir()) as made:
         folder = Path(made)
         pki = folder / "pki"
