@@ -6,6 +6,7 @@ import asyncio
 import gzip
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -92,6 +93,21 @@ def test_a_certificate_says_who_asks_unless_a_token_does() -> None:
     assert known.user({"authorization": "Basic c2VjcmV0"}) == ANONYMOUS
     with pytest.raises(StatusError):
         known.user({"authorization": "bearer x"}, data)
+
+
+def test_a_certificate_says_nothing_before_and_after_its_time() -> None:
+    from cryptography import x509
+    from cryptography.hazmat.primitives.serialization import Encoding
+
+    from kubewright.testing.certs import Authority
+
+    certificate = x509.load_pem_x509_certificate(Authority.create("clients").client("alice").certificate)
+    data, second = certificate.public_bytes(Encoding.DER), timedelta(seconds=1)
+    for inside in (certificate.not_valid_before_utc, certificate.not_valid_after_utc):
+        assert Authentication(now=lambda at=inside: at).user({}, data).name == "alice"
+    for outside in (certificate.not_valid_before_utc - second, certificate.not_valid_after_utc + second):
+        with pytest.raises(StatusError):
+            Authentication(now=lambda at=outside: at).user({}, data)
 
 
 def test_a_watch_goes_on_and_ends_with_the_server() -> None:

@@ -5,6 +5,7 @@
 | a token that is known | whose it is |
 | a token that is not | nobody: 401 |
 | a client certificate that TLS has verified | CN, with its O as groups |
+| one that is not valid yet, or any more | nobody: 401 |
 | none | `system:anonymous`, of `system:unauthenticated` |
 
 A token wins over a certificate, as in kube-apiserver. Rules: `apiserver/pkg/authentication/request`.
@@ -12,7 +13,8 @@ A token wins over a certificate, as in kube-apiserver. Rules: `apiserver/pkg/aut
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
@@ -30,10 +32,12 @@ class Authentication:
 
     Args:
         tokens: whose they are; may be changed while it is in use.
+        now: the clock that certificates expire by.
     """
 
-    def __init__(self, tokens: Mapping[str, User] | None = None) -> None:
+    def __init__(self, tokens: Mapping[str, User] | None = None, now: Callable[[], datetime] | None = None) -> None:
         self.tokens = {} if tokens is None else dict(tokens)
+        self._now = now or (lambda: datetime.now(UTC))
 
     def user(self, headers: Mapping[str, str], certificate: bytes | None = None) -> User:
         """Who asks.
@@ -43,7 +47,7 @@ class Authentication:
             certificate: the client's, in DER, after TLS has verified it.
 
         Raises:
-            StatusError: 401, the token is not known.
+            StatusError: 401, the token is not known, or the certificate has expired.
         """
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and token.strip():
@@ -52,18 +56,23 @@ class Authentication:
                 raise unauthorized()
             return found
         if certificate is not None:
-            return _of_certificate(certificate)
+            user, begins, ends = _of_certificate(certificate)
+            if not begins <= self._now() <= ends:
+                raise unauthorized()
+            return user
         return ANONYMOUS
 
 
 @lru_cache(maxsize=256)
-def _of_certificate(data: bytes) -> User:
+def _of_certificate(data: bytes) -> tuple[User, datetime, datetime]:
+    """Whose it is, and from when until when."""
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    subject = x509.load_der_x509_certificate(data).subject
+    certificate = x509.load_der_x509_certificate(data)
+    subject, begins, ends = certificate.subject, certificate.not_valid_before_utc, certificate.not_valid_after_utc
     names = [str(each.value) for each in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     groups = [str(each.value) for each in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
     if not names:
-        return ANONYMOUS
-    return User(names[0], (*groups, _AUTHENTICATED))
+        return ANONYMOUS, begins, ends
+    return User(names[0], (*groups, _AUTHENTICATED)), begins, ends

@@ -38,6 +38,8 @@ __all__ = ["EmbeddedServer", "EmbeddedThread"]
 _RENEW_SECONDS: Final = 300 * 86400.0
 """Certificates are made for 365 days."""
 _START_SECONDS: Final = 30.0
+_NO_CHECK_TIME: Final = 0x200000
+"""X509_V_FLAG_NO_CHECK_TIME of OpenSSL, which `ssl` has no name for."""
 _NODE_CAPACITY: Final = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 
 
@@ -50,6 +52,7 @@ class EmbeddedServer:
     nodes       make sure that there are so many Nodes, node-0 and on; nobody runs Pods on them
     name        of cluster and context in the kubeconfig
     server      serve this one (default: a new one)
+    pki         folder of its certificates; made if there are none (default: below data_dir, or in the cache folder)
     client_ca   PEM file of the authority whose client certificates are users: CN, with O as groups (default: nobody has
                 any, and the token is the only way in)
 
@@ -69,9 +72,10 @@ class EmbeddedServer:
         name: str = "kubewright-embedded",
         server: ApiServer | None = None,
         client_ca: Path | None = None,
+        pki: Path | None = None,
     ) -> None:
         self._port, self._data_dir, self._sync, self._nodes, self._name = port, data_dir, sync, nodes, name
-        self._server, self._client_ca = server, client_ca
+        self._server, self._client_ca, self._pki = server, client_ca, pki
         self._journal: Journal | None = None
         self._front: HttpFront | None = None
         self._token = ""
@@ -116,12 +120,14 @@ class EmbeddedServer:
             if self._server is None:
                 self._server = new_server(store=store)
             self._token = self._kept_token()
-            pki = (self._data_dir or cache_dir() / "embedded") / "pki"
-            tls = _tls(pki)
+            pki = self._pki or (self._data_dir or cache_dir() / "embedded") / "pki"
+            tls = _tls(pki, self._name)
             self._ca = (pki / "ca.crt").read_bytes()
             if self._client_ca is not None:
                 tls.load_verify_locations(self._client_ca)
                 tls.verify_mode = ssl.CERT_OPTIONAL
+                # One that has expired is let in, to be told 401 as by the real server.
+                tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
             await self._add_nodes(self._server)
             self._server.use(admins_only)
             known = Authentication({self._token: ADMIN})
@@ -222,7 +228,7 @@ class EmbeddedThread:
         await self.served.close()
 
 
-def _tls(folder: Path) -> ssl.SSLContext:
+def _tls(folder: Path, name: str) -> ssl.SSLContext:
     """The serving certificate in a folder, made anew where there is none, or one that is old."""
     certificate, key = folder / "serving.crt", folder / "serving.key"
     try:
@@ -230,7 +236,7 @@ def _tls(folder: Path) -> ssl.SSLContext:
     except OSError:
         is_fresh = False
     if not is_fresh:
-        _make_certificates(folder)
+        _make_certificates(folder, name)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -238,16 +244,16 @@ def _tls(folder: Path) -> ssl.SSLContext:
         context.load_cert_chain(certificate, key)
     except ssl.SSLError:
         # Two starts at the same moment may have mixed their files.
-        _make_certificates(folder)
+        _make_certificates(folder, name)
         context.load_cert_chain(certificate, key)
     return context
 
 
-def _make_certificates(folder: Path) -> None:
+def _make_certificates(folder: Path, name: str) -> None:
     from kubewright.testing.certs import Authority
 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    authority = Authority.create("kubewright embedded API server")
+    authority = Authority.create(f"{name} serving CA")
     pair = authority.serving("kubewright", ("localhost", "kubernetes", "kubernetes.default.svc"), ("127.0.0.1", "::1"))
     write_private(folder / "ca.crt", authority.pair.certificate)
     write_private(folder / "serving.key", pair.key)

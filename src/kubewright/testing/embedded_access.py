@@ -26,7 +26,8 @@ from kubewright.testing.programs import KUBECTL
 
 __all__ = ["embedded_access"]
 
-_NAME = "kubewright-embedded"
+_NAME = "kubewright"
+"""As a real one is called: whoever reads it in a message is not to know the difference."""
 
 _LATE = ("cryptography.x509", "kubewright.schema.cel.rule_checks", "kubewright.schema.cel.rules", "yaml")
 """What a server imports only when it is needed. Under pytest an import may parse (assertions are rewritten), and
@@ -51,7 +52,7 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
         for file, pair in pairs.items():
             write_private(pki / f"{file}.crt", pair.certificate)
             write_private(pki / f"{file}.key", pair.key)
-        with EmbeddedThread(lambda: EmbeddedServer(name=name, client_ca=pki / "client-ca.crt")) as served:
+        with EmbeddedThread(lambda: EmbeddedServer(name=name, pki=pki, client_ca=pki / "client-ca.crt")) as served:
             write_private(pki / "serving-ca.crt", served.ca)
             access = ClusterAccess(
                 name=name,
