@@ -20,7 +20,7 @@ from .errors import bad_request
 
 __all__ = ["field_selector", "label_selector"]
 
-_WORDS: Final = re.compile(r"==|!=|[=!(),<>]|[^=!(),<>\s]+")
+_WORDS: Final = re.compile(r"==|!=|[=!(),<>]|[^=!(),<>\s\0]+")
 _SPECIAL: Final = frozenset({"==", "!=", "=", "!", "(", ")", ",", "<", ">"})
 _OPERATORS: Final = ("in", "notin", "=", "==", "!=", "gt", "lt")
 _BINARY: Final = frozenset({"in", "notin", "=", "==", "!=", ">", "<"})
