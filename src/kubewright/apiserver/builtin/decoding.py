@@ -23,7 +23,7 @@ from kubewright.schema.structural.gotext import kind_of, plain, quoted
 from ..strategy import Malformed
 from .gotypes import GoType
 
-__all__ = ["decode", "read_custom", "read_quantity", "read_time"]
+__all__ = ["decode", "read_bytes", "read_custom", "read_quantity", "read_time"]
 
 _INTEGERS: Final = {"int32": 31, "int64": 63, "int": 63, "uint8": 8}
 _NAMES: Final = {"integer": "number", "number": "number", "boolean": "bool"}
@@ -90,7 +90,7 @@ def _value(value: Any, type_: GoType, struct: str, field: str, path: str, unknow
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value or 0
     elif value is None or isinstance(value, str):
-        return _bytes(value)
+        return read_bytes(value)
     raise _mismatch(value, type_, struct, field)
 
 
@@ -151,7 +151,8 @@ def _placed(error: Malformed, struct: str, field: str) -> Malformed:
     return Malformed(said.replace("into Go value of type", f"into Go struct field {struct}.{field} of type", 1))
 
 
-def _bytes(value: str | None) -> str | None:
+def read_bytes(value: str | None) -> str | None:
+    """Base64 as it is written back. Raises Malformed."""
     if not value:
         return value
     cleaned = value.replace("\n", "").replace("\r", "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..strategy import Malformed
-from .decoding import read_custom
+from .decoding import read_bytes, read_custom
 from .gotypes import GoType
 
 __all__ = ["restore"]
@@ -55,7 +55,10 @@ def _restored(value: Any, type_: GoType) -> Any:
     if kind == "bytes":
         if not isinstance(value, str):
             raise Malformed(f"cannot restore slice from {_KINDS[type(value)]}")
-        return value
+        try:
+            return read_bytes(value)
+        except Malformed as error:
+            raise Malformed(f"error decoding from json: {error}") from None
     if kind == "custom":
         read_custom(value, type_)
         return value
