@@ -136,7 +136,7 @@ KINDS = (
     Kind("widgets", "$crs/widgets", "widget", _spec, ("status", "scale"), is_custom=True),
     Kind("deployments", "$apps/deployments", "deployment", _workload, ("status", "scale")),
     Kind("leases", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases", "lease", _lease),
-    Kind("pods", "$core/pods", "pod", _pod),
+    Kind("pods", "$core/pods", "pod", _pod, ("binding", "eviction")),
     Kind("secrets", "$core/secrets", "secret", _secret),
     Kind("services", "$core/services", "service", _service),
     Kind("statefulsets", "$apps/statefulsets", "stateful-set", _stateful, ("scale",)),
@@ -259,13 +259,26 @@ class _Sequence:
         if not kind.views:
             return
         rng = self._rng
+        body: dict[str, Any]
         view = rng.choice(kind.views)
         target = f"{kind.path}/{name}/{view}"
         if rng.random() < 0.2:
             self._add(kind, name, "GET", target)
+        elif view == "status" and rng.random() < 0.3:
+            key = "ready" if kind.is_custom else "replicas"
+            whole = self._object(kind, name) | {"status": {key: rng.choice((0, 1, 2))}}
+            if rng.random() < 0.7:
+                whole["metadata"]["resourceVersion"] = f"$rv_{kind.plural}_{name}"
+            self._add(kind, name, "PUT", target + self._query(), body=whole)
+        elif view == "binding":
+            body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": {"name": "n"}}
+            self._add(kind, name, "POST", target, body=body)
+        elif view == "eviction":
+            body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+            self._add(kind, name, "POST", target, body=body)
         elif view == "status":
             key = "ready" if kind.is_custom else "replicas"
-            body: dict[str, Any] = {"status": {key: rng.choice((0, 1, 2, "x"))}, **rng.choice(({}, kind.change(rng)))}
+            body = {"status": {key: rng.choice((0, 1, 2, "x"))}, **rng.choice(({}, kind.change(rng)))}
             self._add(kind, name, "PATCH", target + self._query(), body=body, **{"as": "merge"})
         else:
             # Never the same twice: the real server writes a scale that changes nothing, for its managedFields.

@@ -24,6 +24,7 @@ _NUMBER = re.compile(r"\b\d+\b")
 _CURRENT = re.compile(r"(current: |too old resource version: \d+ \()(\d+)")
 _HASH = re.compile(r"hash=[0-9A-F]+")
 _PATCHED = re.compile(r'Invalid value: "\{\\"apiVersion\\":.*\}": ', re.DOTALL)
+_GO_DIFF = re.compile(r"(pod updates may not change fields other than [^\n]*\n).*", re.DOTALL)
 _AGE = re.compile(r"(\d+(\.\d+)?(ms|[smhdy]))+|<invalid>|<unknown>")
 _AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Duration"}
 _HEADERS = ("content-type", "warning", "retry-after", "allow", "location")
@@ -86,6 +87,7 @@ class _Symbols:
         text = _HASH.sub("hash=<hash>", text)
         # The whole object, in the order of Go's fields and with its managedFields.
         text = _PATCHED.sub('Invalid value: "<object>": ', text)
+        text = _GO_DIFF.sub(r"\1<diff>", text)
         if _VERSION_TEXT.search(text):
             text = _CURRENT.sub(r"\1<rv>", text)
             text = _NUMBER.sub(lambda match: self._versions.get(match[0], match[0]), text)
