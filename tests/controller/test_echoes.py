@@ -243,7 +243,7 @@ def test_the_status_of_a_failed_reconcile_does_not_cut_its_backoff_short(error: 
     virtual.run(main())
     assert len(times) == 8
     gaps = [later - earlier for earlier, later in pairwise(times)]
-    wanted = [5.0] * 7 if isinstance(error, Retry) else [0.005 * 2**n for n in range(7)]
+    wanted = [5.0] * 7 if isinstance(error, Retry) else [max(0.005, 0.75 * 0.005 * 2**n) for n in range(7)]
     assert all(gap >= want for gap, want in zip(gaps, wanted, strict=True))
 
 

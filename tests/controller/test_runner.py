@@ -7,6 +7,7 @@ import itertools
 import logging
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,6 +17,7 @@ from fakeapi import FakeApi
 from kubewright import Context, Result, Retry, SyncContext, Terminal, after, controller, unstructured
 from kubewright.client import Conflict, Forbidden
 from kubewright.models.core.v1 import ConfigMap
+from kubewright.queue import ExponentialBackoff
 from running import running
 from webs import Web, web
 
@@ -45,7 +47,7 @@ def play(
         loop = asyncio.get_running_loop()
         started_at = loop.time()
 
-        @controller(Web, **options)
+        @controller(Web, **{"rate_limiter": partial(ExponentialBackoff, jitter=0), **options})
         async def reconcile(web: Web, ctx: Context) -> Result | None:
             calls.append(Call(round(loop.time() - started_at, 3), ctx.attempt, tuple(map(str, ctx.causes))))
             outcome = left.pop(0) if left else None
@@ -85,6 +87,13 @@ def test_an_exception_backs_off_by_5_ms_doubled() -> None:
     calls = play([RuntimeError("no")] * 4)
     assert gaps(calls) == [0.005, 0.01, 0.02, 0.04]
     assert [call.attempt for call in calls] == [1, 2, 3, 4, 5]
+
+
+def test_by_default_chance_makes_a_backoff_up_to_a_quarter_longer_or_shorter() -> None:
+    calls = play([RuntimeError("no")] * 6, rate_limiter=None)
+    exact = [0.005 * 2**n for n in range(6)]
+    assert gaps(calls) != exact
+    assert all(0.75 * one - 0.001 <= gap <= 1.25 * one + 0.001 for one, gap in zip(exact, gaps(calls), strict=True))
 
 
 def test_a_success_resets_the_backoff() -> None:

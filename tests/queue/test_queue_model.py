@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubewright.queue import Prioritised, QueueState
+from kubewright.queue import ExponentialBackoff, Prioritised, QueueState
 
 KEYS = "abcdefgh"
 PRIORITIES = (-100, 0, 0, 0, 5)
@@ -66,10 +66,12 @@ class Model:
             at, order, highest = self.times[key]
             self.times[key] = (at, order, max(priority, highest))
 
-    def limited(self, key: str, priority: int) -> None:
+    def limited(self, key: str, seconds: float, priority: int) -> None:
         count = self.failures.get(key, 0)
         self.failures[key] = count + 1
-        self.after(key, min(0.005 * 2**count, 1000.0), priority)
+        exact = min(0.005 * 2**count, 1000.0)
+        assert max(0.005, 0.75 * exact) <= seconds <= min(1000.0, 1.25 * exact)
+        self.after(key, seconds, priority)
 
     def pass_time(self, seconds: float) -> None:
         self.now += seconds
@@ -105,7 +107,10 @@ class Pair:
 
     def __init__(self) -> None:
         self.model = Model()
-        self.state: QueueState[str, int] = QueueState(ordering=Prioritised(age_seconds=AGE_SECONDS, share=SHARE))
+        self.state: QueueState[str, int] = QueueState(
+            limiter=ExponentialBackoff(random=Random(11)),
+            ordering=Prioritised(age_seconds=AGE_SECONDS, share=SHARE),
+        )
         self.unanswered: set[str] = set()  # keys with an add after which no get has begun
 
     def step(self, op: str, key: str, number: int, priority: int) -> None:
@@ -119,8 +124,7 @@ class Pair:
             state.add_after(key, float(number), now, None, priority)
             self.unanswered.add(key)
         elif op == "limited":
-            model.limited(key, priority)
-            state.add_rate_limited(key, now, None, priority)
+            model.limited(key, state.add_rate_limited(key, now, None, priority), priority)
             self.unanswered.add(key)
         elif op == "forget":
             model.failures.pop(key, None)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kubewright.queue import Item, QueueState
+from kubewright.queue import ExponentialBackoff, Item, QueueState
 
 
 def keys(state: QueueState[str], now: float = 0.0) -> list[str]:
@@ -127,7 +127,7 @@ def test_a_key_that_comes_due_during_its_work_runs_again_after_done() -> None:
 
 
 def test_each_failure_of_a_key_doubles_its_delay_until_it_is_forgotten() -> None:
-    state: QueueState[str] = QueueState()
+    state: QueueState[str] = QueueState(limiter=ExponentialBackoff(jitter=0))
     assert [state.add_rate_limited("a", 0.0) for _ in range(3)] == [0.005, 0.01, 0.02]
     assert state.num_requeues("a") == 3
     assert state.wake_at == 0.005

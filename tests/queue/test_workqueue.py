@@ -9,7 +9,7 @@ import random
 import pytest
 
 import virtual
-from kubewright.queue import Item, WorkQueue
+from kubewright.queue import ExponentialBackoff, Item, WorkQueue
 
 
 def key_of(item: Item[str] | None) -> str | None:
@@ -120,7 +120,7 @@ def test_however_many_keys_wait_for_a_time_there_is_one_timer_and_no_task() -> N
 
 def test_a_failing_key_comes_back_after_its_backoff_and_delays_no_other() -> None:
     async def main() -> None:
-        queue: WorkQueue[str] = WorkQueue()
+        queue: WorkQueue[str] = WorkQueue(limiter=ExponentialBackoff(jitter=0))
         loop = asyncio.get_running_loop()
         start = loop.time()
         runs: list[tuple[str, float, int]] = []

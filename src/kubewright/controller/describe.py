@@ -165,7 +165,8 @@ def controller(
             this controller itself has written are no news to it (see `kubewright.controller.echoes`). For a reconcile
             that goes on from one phase in its status to the next, or that looks at its children by a client of its own.
         sources: timers, such as `every(300)`, and other sources that are no functions.
-        rate_limiter: makes what decides how long a failed object waits; 5 ms doubling to 1000 s each unless given.
+        rate_limiter: makes what decides how long a failed object waits; 5 ms doubling to 1000 s each, with jitter,
+            unless given.
         finalizer: the name that holds back deletion while `finalize` has not returned; `<group>/<name>` unless given.
             Qualified by a domain, such as `example.com/clean` (`ValidateFinalizerName` of apimachinery).
         former_finalizers: names that earlier versions of this controller have set. They are removed from an object that

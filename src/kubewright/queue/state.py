@@ -113,7 +113,7 @@ class QueueState(Generic[K, C]):
         ordering: Prioritised[K] | None = None,
         merge: Callable[[C, C], C] | None = None,
     ) -> None:
-        """An empty queue; by default 5 ms to 1000 s backoff per key, no metrics, priorities that age.
+        """An empty queue; by default 5 ms to 1000 s backoff per key with jitter, no metrics, priorities that age.
 
         Args:
             merge: makes one of two causes that are equal, the earlier and the later; by default the earlier stands.

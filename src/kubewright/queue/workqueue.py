@@ -64,7 +64,7 @@ class WorkQueue(Generic[K, C]):
         """An empty queue.
 
         Args:
-            limiter: backoff of failed keys; by default 5 ms doubling to 1000 s, per key.
+            limiter: backoff of failed keys; by default 5 ms doubling to 1000 s with jitter, per key.
             metrics: hooks; none by default.
             ordering: who is next; by default priorities that age after 10 s, one hand-out in 8 being the oldest's.
             merge: makes one of two causes that are equal, the earlier and the later; by default the earlier stands.
