@@ -16,20 +16,20 @@ have none of this but R2: they are as new as the server, and cost a request each
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from kubewright.client import Client
-from kubewright.model import DecodeError, Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.fieldselector import FieldSelector
 
 from .entry import Entry, owners_of
 from .frame import entry_of
+from .held import Decoded, by_index, held, held_of
 from .index import Index
 from .informer import Informer
 from .listwatch import ListWatchError
 from .query import Query, Wanted
-from .scope import OutsideCache
 from .written import Written
 
 __all__ = ["OWNER_INDEX", "CacheNotSynced", "Reader", "controller_uids"]
@@ -40,7 +40,6 @@ T = TypeVar("T", bound=Object)
 
 OWNER_INDEX = "controller-uid"
 _LATE_SECONDS = 120.0  # for the first list of a namespace that was added while the kind was watched already
-_REPORTED = 4096
 
 
 class CacheNotSynced(Exception):
@@ -91,7 +90,7 @@ class Reader:
         self._informer = informer
         self._running = running
         self._live = live
-        self._reported: dict[tuple[str, str], None] = {}
+        self._decoded = Decoded(logger)
 
     # -- reads -----------------------------------------------------------------------------------------------------
 
@@ -106,22 +105,9 @@ class Reader:
         if (client := self._live(kind)) is not None:
             return await client.find(kind, key.name, namespace=key.namespace or None)
         informer = await self._informer(kind)
-        scope = informer.scope_of(key.namespace)
-        if scope is None:
-            raise _unknown(informer, f"unable to get: {key}")
-        if not informer.has_synced_in(key.namespace):
-            await informer.wait_synced(_LATE_SECONDS, namespace=key.namespace)
-        if scope.fields and (shut := scope.shuts_out(key.namespace, key.name)):
-            raise _unselected(
-                informer, key, f"the cache holds what {scope.field_selector} selects, and {shut} is false"
-            )
-        entry = informer.written.newest(key)
-        if entry is None:
-            if informer.written.is_outside(key):
-                what = scope.label_selector or scope.field_selector
-                raise _unselected(informer, key, f"as it was written, it is not among what the cache holds ({what})")
-            return None
-        return decode(kind, entry.data)
+        await self._wait_late(informer, key.namespace)
+        entry = held(informer, key)
+        return None if entry is None else decode(kind, entry.data)
 
     async def list(
         self,
@@ -146,31 +132,27 @@ class Reader:
             OutsideCache, CacheNotSynced, ApiError: as `find`.
         """
         wanted = [] if owner is None else [Wanted(OWNER_INDEX, controller_uids, owner)]
-        wanted += [_wanted(kind, each, value) for each, value in (index or {}).items()]
+        wanted += [by_index(kind, each, value) for each, value in (index or {}).items()]
         if (client := self._live(kind)) is not None:
             return await _list_live(client, kind, namespace, labels, fields, wanted)
         query = Query(namespace, labels, fields, wanted)
         informer = await self._informer(kind)
-        if namespace is not None and info_of(kind).namespaced:
-            if informer.scope_of(namespace) is None:
-                raise _unknown(informer, f"unable to list: {namespace}")
-            if not informer.has_synced_in(namespace):
-                await informer.wait_synced(_LATE_SECONDS, namespace=namespace)
-        elif not informer.has_synced_in(None):
-            await informer.wait_synced(_LATE_SECONDS)
-        return [*self._decoded(kind, query.of(informer))]
+        await self._wait_late(informer, query.namespace)
+        return self._decoded.of(kind, held_of(informer, query))
 
     def keys(self, kind: type[T], index: Index[T], value: str, *, namespace: str | None = None) -> Sequence[Key]:
         """The names of the objects that an index has a value for. At once, so of kinds that are watched only.
 
         Raises:
             CacheNotSynced: the kind is not watched, or its first list has not come.
+            OutsideCache: the cache was told not to hold that namespace.
         """
         informer = self._running(kind)
         if informer is None or not informer.has_synced:
             name = info_of(kind).resource_name
             raise CacheNotSynced(f"{name}: is not watched; let a controller watch it, or read it with `await ctx.list`")
-        return [entry.key for entry in Query(namespace, wanted=[_wanted(kind, index, value)]).of(informer)]
+        query = Query(namespace, wanted=[by_index(kind, index, value)])
+        return [entry.key for entry in held_of(informer, query)]
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         """The JSON of an object, without managedFields; None when it is absent or the kind is not watched."""
@@ -198,22 +180,10 @@ class Reader:
             return False
         return not scope.fields and informer.has_synced_in(key.namespace)
 
-    def _decoded(self, kind: type[T], entries: Iterable[Entry]) -> Iterable[T]:
-        for entry in entries:
-            try:
-                yield decode(kind, entry.data)
-            except DecodeError as error:
-                self._report(kind, entry, error)
-
-    def _report(self, kind: type[Object], entry: Entry, error: DecodeError) -> None:
-        """Say once for each state that it is no object of its class."""
-        handle = (entry.uid, entry.resource_version)
-        if handle in self._reported:
-            return
-        if len(self._reported) >= _REPORTED:
-            self._reported.clear()
-        self._reported[handle] = None
-        logger.error("%s %s left out of lists: %s", info_of(kind).kind, entry.key, error)
+    async def _wait_late(self, informer: Informer, namespace: str | None) -> None:
+        """Wait for a part of the cache that was added while the kind was watched already."""
+        if not informer.has_synced_in(namespace) and (namespace is None or informer.scope_of(namespace) is not None):
+            await informer.wait_synced(_LATE_SECONDS, namespace=namespace)
 
     # -- writes ----------------------------------------------------------------------------------------------------
 
@@ -238,27 +208,9 @@ class Reader:
             informer.written.put(key_of(obj), Written(obj.metadata.uid, number, None, gone=True))
 
 
-def _unknown(informer: Informer, what: str) -> OutsideCache:
-    names = ", ".join(sorted(each.namespace for each in informer.scopes)) or "none"
-    rule = f"unknown namespace for the cache, which has {names}"
-    return OutsideCache(informer.name, what, rule, "add it to CacheOptions(namespaces=...), or read with ctx.client")
-
-
 def _is_past(informer: Informer, key: Key, version: int) -> bool:
     """Whether the watch is past an answer of that version, so that there is nothing to remember."""
     return informer.observed(key.namespace) >= version and not informer.written.was_missed(key, version)
-
-
-def _unselected(informer: Informer, key: Key, rule: str) -> OutsideCache:
-    cure = "widen the selector in CacheOptions, or read it with ctx.client"
-    return OutsideCache(informer.name, f"unable to get: {key}", rule, cure)
-
-
-def _wanted(kind: type[Object], index: Index[Any], value: str) -> Wanted:
-    of, asked = info_of(index.kind), info_of(kind)
-    if (of.group, of.kind) != (asked.group, asked.kind):
-        raise ValueError(f"index {index.name}: is one of {of.kind}, not of {asked.kind}; use one made with that class")
-    return Wanted(index.name, index.of_entry, value)
 
 
 async def _list_live(
