@@ -13,6 +13,9 @@ PAGE = Path(__file__).parents[1] / "docs" / "apiserver.md"
 BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PRINTED = {
     "example_server": r"settings-[a-z0-9]{5} [0-9a-f-]{36}\nConflict\n",
+    "example_clock": r"(2030-01-01 00:00:00\+00:00\n){4}True False\n",
+    "example_https": r"\{'size': '1'\}\n",
+    "example_thread": r"\['default', 'kube-node-lease', 'kube-public', 'kube-system'\]\n",
     "example_fork": r"\['mine', 'shared'\] \['shared'\]\n",
     "example_faults": r"Conflict\n",
 }
