@@ -157,8 +157,6 @@ CUSTOM: tuple[Command, ...] = (
     kubectl("apply -f -", CRD),
     kubectl("wait --for condition=established crd/widgets.GROUP --timeout=30s"),
     kubectl("get crd widgets.GROUP -o 'jsonpath={.status.storedVersions}'"),
-    kubectl("explain widget.spec --api-version=GROUP/v1"),
-    kubectl("explain widget --recursive --api-version=GROUP/v1"),
     kubectl("apply -f -", WIDGET.replace("SIZE", "3")),
     kubectl("get widgets.GROUP"),
     kubectl("get widgets.GROUP w -o wide"),
@@ -174,6 +172,9 @@ CUSTOM: tuple[Command, ...] = (
     kubectl("wait --for 'jsonpath={.status.size}=6' widgets.GROUP/w --timeout=1s"),
     kubectl("edit widgets.GROUP w", editor="sed -i s/color:.red/color:\\ green/"),
     kubectl("describe widgets.GROUP w"),
+    # Late: the real server publishes a new schema after a second or two.
+    kubectl("explain widget.spec --api-version=GROUP/v1"),
+    kubectl("explain widget --recursive --api-version=GROUP/v1"),
     kubectl("delete widgets.GROUP w"),
     kubectl("wait --for delete widgets.GROUP/w --timeout=30s"),
     kubectl("delete crd widgets.GROUP"),

@@ -61,12 +61,13 @@ class Owned:
         return self if paths == self.paths else Owned(self.api_version, self.time, paths)
 
     def at(self, time: str) -> Owned:
-        return Owned(self.api_version, time, self.paths)
+        """The same at another time. What was read is not written anew."""
+        return Owned(self.api_version, time, self._paths, self._entry)
 
     def entry(self, who: ManagerId) -> dict[str, Any]:
         """As it is kept in the object."""
-        if self._entry is not None and (self._entry.get("time") or "") == self.time:
-            return dict(self._entry)
+        if self._entry is not None:
+            return {**self._entry, "time": self.time} if self.time else dict(self._entry)
         made: dict[str, Any] = {"manager": who.manager} if who.manager else {}
         made["operation"] = who.operation
         made["apiVersion"] = self.api_version

@@ -22,6 +22,7 @@ from typing import Any, Final, Protocol
 import orjson
 
 from kubewright.model.times import format_time
+from kubewright.schema.structural.values import same as is_same
 
 from ..catalog import ResourceType
 from ..errors import StatusError, bad_request, unexplained
@@ -98,11 +99,14 @@ class FieldManagers:
             entries = read if read is not None and read.owned else Entries.read(kept) or Entries()
         if live is not None and not entries.owned:
             return
-        work = _Write(self._kinds, kind, subresource, entries, format_time(now))
+        # The real server keeps no time for writes through the scale.
+        work = _Write(self._kinds, kind, subresource, entries, "" if subresource == "scale" else format_time(now))
         before = _without_managed(live) if live is not None else self._kinds.empty(kind)
-        work.update(before, new, manager)
-        entries.cap()
-        self._put(entries, live, new)
+        if work.update(before, new, manager):
+            entries.cap()
+            new["metadata"]["managedFields"] = entries.written()
+        else:
+            self._put(entries, live, new)
 
     def apply(
         self,
@@ -119,6 +123,8 @@ class FieldManagers:
         if said != (kind.api_version, kind.kind):
             group_version, name = (str(each or "") for each in said)
             raise bad_request(f"invalid object type: {group_version}, Kind={name}")
+        if not isinstance(patch.get("metadata", {}), dict | None):
+            raise bad_request(f"metadata: is a {type(patch['metadata']).__name__}, not an object")
         if (patch.get("metadata") or {}).get("managedFields") is not None:
             raise bad_request("metadata.managedFields must be nil")
         before = _without_managed(live) if live is not None else self._kinds.empty(kind)
@@ -153,7 +159,7 @@ class FieldManagers:
         made = entries.written()
         if live is not None:
             kept = live["metadata"].get("managedFields") or []
-            if _timeless(made) == _timeless(kept) and _without_managed(new) == _without_managed(live):
+            if _sets_of(made) == _sets_of(kept) and is_same(_without_managed(new), _without_managed(live)):
                 made = kept
         if made:
             new["metadata"]["managedFields"] = made
@@ -177,16 +183,18 @@ class _Write:
         assert found is not None
         self._type = found
 
-    def update(self, live: dict[str, Any], new: dict[str, Any], manager: str) -> None:
-        """Track a change that was made."""
+    def update(self, live: dict[str, Any], new: dict[str, Any], manager: str) -> bool:
+        """Track a change that was made. Gives whether there is one."""
         version = self._kind.api_version
         who = ManagerId.of(manager, UPDATE, version, self._subresource)
         difference = self._take(live, new, None, force=True)
         taken = self._mine(difference.modified | difference.added) - _NOBODYS
-        if not taken:
-            return
         before = self.entries.owned.get(who)
-        self.entries.put(who, Owned(version, self._time, taken | before.paths if before is not None else taken))
+        if before is not None and taken and taken <= before.paths:
+            self.entries.put(who, before.at(self._time))
+        elif taken:
+            self.entries.put(who, Owned(version, self._time, taken | before.paths if before is not None else taken))
+        return not difference.is_empty
 
     def apply(self, live: dict[str, Any], stated: dict[str, Any], manager: str, *, force: bool) -> dict[str, Any]:
         """The live object with what is stated, and the entries that follow. Raises _Conflicts, StatusError."""
@@ -209,7 +217,9 @@ class _Write:
         except _Conflicts:
             self.entries.owned = before
             raise
-        self.entries.put(who, Owned(kind.api_version, self._time, states - _NOBODYS))
+        # The time is that of the last change: who states what is there already has changed nothing.
+        time = self._time if not is_same(new, live) else last.time if last is not None else ""
+        self.entries.put(who, Owned(kind.api_version, time, states - _NOBODYS))
         return new
 
     def owned_by_last_applied(self, live: dict[str, Any]) -> FieldSet:
@@ -324,10 +334,9 @@ def _without_managed(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "metadata": {name: each for name, each in meta.items() if name != "managedFields"}}
 
 
-def _timeless(entries: list[dict[str, Any]]) -> list[str]:
-    return sorted(
-        repr(sorted((name, repr(each)) for name, each in entry.items() if name != "time")) for entry in entries
-    )
+def _sets_of(entries: list[dict[str, Any]]) -> dict[tuple[str, ...], Any]:
+    names = ("manager", "operation", "apiVersion", "subresource")
+    return {tuple(str(each.get(name, "")) for name in names): each.get("fieldsV1") for each in entries}
 
 
 # -- conflicts --------------------------------------------------------------------------------------------------------

@@ -184,7 +184,9 @@ def _compare_fields(
     old: dict[str, Any], new: dict[str, Any], inner: MapType, path: FieldPath, found: _Comparison
 ) -> None:
     for name, before in old.items():
-        _compare(before, new.get(name, ABSENT), inner.of(name), (*path, f"f:{name}"), found)
+        after = new.get(name, ABSENT)
+        if not found.are_equal(before, after):
+            _compare(before, after, inner.of(name), (*path, f"f:{name}"), found)
     for name, after in new.items():
         if name not in old:
             _compare(ABSENT, after, inner.of(name), (*path, f"f:{name}"), found)

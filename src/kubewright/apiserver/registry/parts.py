@@ -12,12 +12,13 @@ from kubewright.schema.structural.gotext import kind_of
 
 from ..catalog import Action, Subresource, View
 from ..errors import StatusError, method_not_supported
-from ..options import write_options
+from ..options import WriteOptions, write_options
 from ..representation import AS_IS
 from ..request import Response
 from ..store import Entry
 from ..strategy import GenericStrategy, Malformed, Undecoded
 from .call import Call
+from .create import track
 from .decoding import decode_object
 from .get import read
 from .metadata import check_name, ensure_namespace, meta_of
@@ -44,7 +45,7 @@ async def update_view(call: Call) -> Response:
     check_name(meta, name)
 
     async def make(live: Entry, is_first: bool) -> dict[str, Any]:
-        return _written(view, wanted, live)
+        return _written(call, view, wanted, live, options)
 
     entry = await change(call, name, make, options, uid=meta.get("uid") or None)
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
@@ -60,15 +61,16 @@ async def patch_view(call: Call) -> Response:
         seen = Entry(live.key, view.read(live.object), live.revision)
         wanted = patched_by(reader, kind, seen, options, warn=is_first, of=(part.kind, _api_version(part)))
         check_name(meta_of(wanted), name)
-        return _written(view, wanted, live)
+        return _written(call, view, wanted, live, options)
 
     entry = await change(call, name, make, options, kind="PatchOptions")
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
 
 
-def _written(view: View, wanted: dict[str, Any], live: Entry) -> dict[str, Any]:
+def _written(call: Call, view: View, wanted: dict[str, Any], live: Entry, options: WriteOptions) -> dict[str, Any]:
     new = view.write(wanted, orjson.loads(live.json))
     new["metadata"]["resourceVersion"] = meta_of(wanted).get("resourceVersion") or str(live.revision)
+    track(call, live.object, new, options)
     return new
 
 
