@@ -106,6 +106,24 @@ def test_the_document_of_a_custom_kind_has_its_schema_and_its_kind(server: ApiSe
     assert list(thing["properties"]["metadata"]["allOf"][0]) == ["$ref"]
 
 
+@pytest.mark.parametrize(
+    ("document", "path", "kind"),
+    [
+        ("apis/apps/v1", "deployments/{name}/scale", ("autoscaling", "v1", "Scale")),
+        ("apis/apps/v1", "deployments/{name}/status", ("apps", "v1", "Deployment")),
+        ("api/v1", "pods/{name}/eviction", ("policy", "v1", "Eviction")),
+        ("api/v1", "serviceaccounts/{name}/token", ("authentication.k8s.io", "v1", "TokenRequest")),
+    ],
+)
+def test_an_operation_names_the_kind_of_what_is_there(
+    document: str, path: str, kind: tuple[str, str, str], server: ApiServer
+) -> None:
+    item = get(server, f"/openapi/v3/{document}")["paths"][f"/{document}/namespaces/{{namespace}}/{path}"]
+    for operation in (each for each in item.values() if isinstance(each, dict)):
+        gvk = operation["x-kubernetes-group-version-kind"]
+        assert (gvk["group"], gvk["version"], gvk["kind"]) == kind
+
+
 def test_a_document_has_another_address_when_its_definition_has_changed(server: ApiServer) -> None:
     def address() -> str:
         return str(get(server, "/openapi/v3")["paths"]["apis/example.com/v1"]["serverRelativeURL"])

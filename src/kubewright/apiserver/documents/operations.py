@@ -112,8 +112,14 @@ class _Maker:
             made["requestBody"] = body
         made["responses"] = self._responses(verb, part)
         made["x-kubernetes-action"] = verb.action
-        made["x-kubernetes-group-version-kind"] = self._gvk
+        made["x-kubernetes-group-version-kind"] = self._gvk_of(part)
         return made
+
+    def _gvk_of(self, part: Subresource | None) -> dict[str, str]:
+        """Of what is read and written there: a Scale, an Eviction. Paths of custom resources always say their own."""
+        if part is None or not part.kind or self._kind.is_custom or not part.version:
+            return self._gvk
+        return {"group": part.group, "version": part.version, "kind": part.kind}
 
     def _body(self, verb: _Verb, part: Subresource | None) -> dict[str, Any] | None:
         if verb.action in ("list", "get"):
