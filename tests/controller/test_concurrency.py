@@ -17,7 +17,7 @@ from webs import Web, config, web
 
 
 @pytest.mark.parametrize("seed", [*range(10), 46])
-def test_an_object_is_never_reconciled_twice_at_a_time_and_its_last_state_always_is(seed: int) -> None:
+def test_runner_g1_g2_an_object_is_never_reconciled_twice_at_a_time_and_its_last_state_always_is(seed: int) -> None:
     """Random changes, children, failures, lags and cuts, with eight workers on five objects."""
     random = Random(seed)
     at_work: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def test_an_object_is_never_reconciled_twice_at_a_time_and_its_last_state_always
     virtual.run(main())
 
 
-def test_any_number_of_changes_during_a_reconcile_make_exactly_one_more() -> None:
+def test_runner_g2_any_number_of_changes_during_a_reconcile_make_exactly_one_more() -> None:
     seen: list[int] = []
 
     @controller(Web, workers=4)

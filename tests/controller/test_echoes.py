@@ -86,7 +86,9 @@ def test_an_echo_that_came_before_the_answer_is_told_apart() -> None:
         ([], False),
     ],
 )
-def test_a_pass_is_left_out_if_nothing_but_early_echoes_has_asked_for_it(causes: list[Cause], is_known: bool) -> None:
+def test_pass_g5_it_is_left_out_if_nothing_but_early_echoes_has_asked_for_it(
+    causes: list[Cause], is_known: bool
+) -> None:
     count = 0
 
     @controller(Web)
@@ -267,7 +269,7 @@ def test_a_terminal_failure_that_writes_why_runs_once() -> None:
     assert count == 1
 
 
-def test_nothing_is_kept_of_echoes_that_have_come() -> None:
+def test_echoes_g2_nothing_is_kept_of_echoes_that_have_come() -> None:
     @controller(Web, owns=[ConfigMap], workers=4)
     async def reconcile(web: Web, ctx: Context) -> None:
         await ctx.apply(config(web.metadata.name, a=str(web.spec.replicas)))
@@ -383,7 +385,7 @@ def test_a_predicate_that_hides_echoes_leaves_nothing_behind() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_no_change_by_anybody_else_is_ever_lost(seed: int) -> None:
+def test_echoes_g1_no_change_by_anybody_else_is_ever_lost(seed: int) -> None:
     """Others write spec, labels and status of the same objects while a controller writes their status; answers and
     watches are late, in any order, watches are cut and forget, objects are made anew under their names.
 

@@ -58,7 +58,7 @@ def finalizers(api: FakeApi) -> list[str]:
     return found.metadata.finalizers
 
 
-def test_the_finalizer_is_stored_before_the_first_reconcile() -> None:
+def test_pass_g1_finalizing_g1_the_finalizer_is_stored_before_the_first_reconcile() -> None:
     async def main() -> None:
         api = server()
         steps = Steps()
@@ -74,7 +74,7 @@ def test_the_finalizer_is_stored_before_the_first_reconcile() -> None:
 
 
 @pytest.mark.parametrize("lag_seconds", [0.0, 5.0])
-def test_no_reconcile_runs_when_the_finalizer_could_not_be_stored(lag_seconds: float) -> None:
+def test_pass_g1_finalizing_g1_no_reconcile_runs_when_the_finalizer_could_not_be_stored(lag_seconds: float) -> None:
     async def main() -> None:
         api = server()
         api.fault("patch", PATH, then=lambda: api.change(Web, "a", {"metadata": {"finalizers": ["other.io/x"]}}))
@@ -92,7 +92,7 @@ def test_no_reconcile_runs_when_the_finalizer_could_not_be_stored(lag_seconds: f
     virtual.run(main())
 
 
-def test_an_object_that_goes_before_the_finalizer_is_stored_is_no_error() -> None:
+def test_pass_g4_an_object_that_goes_before_the_finalizer_is_stored_is_no_error() -> None:
     async def main() -> None:
         api = server()
         api.fault("patch", PATH, then=lambda: api.remove(Web, "a"))
@@ -118,7 +118,7 @@ def test_a_controller_without_finalize_adds_no_finalizer() -> None:
     virtual.run(main())
 
 
-def test_the_finalizer_goes_last_and_those_of_others_stay() -> None:
+def test_pass_g3_finalizing_g3_the_finalizer_goes_last_and_those_of_others_stay() -> None:
     async def main() -> None:
         api = server("other.io/x", OURS, "other.io/y")
         api.remove(Web, "a")
@@ -146,7 +146,7 @@ def test_the_object_is_gone_when_ours_was_the_last() -> None:
 
 
 @pytest.mark.parametrize("outcome", [Retry("not yet"), RuntimeError("no")])
-def test_finalize_is_called_until_it_returns(outcome: Exception) -> None:
+def test_pass_g3_finalizing_g2_finalize_is_called_until_it_returns(outcome: Exception) -> None:
     async def main() -> None:
         api = server(OURS)
         api.remove(Web, "a")

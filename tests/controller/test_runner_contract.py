@@ -113,7 +113,9 @@ class World:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_g1_g2_g3_g5_one_at_a_time_and_the_last_state_always(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_runner_g1_g2_g3_g5_one_at_a_time_and_the_last_state_always(
+    seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
     steps = 0
     caplog.set_level(logging.CRITICAL, logger="kubewright.test")
 
@@ -143,7 +145,7 @@ def test_g1_g2_g3_g5_one_at_a_time_and_the_last_state_always(seed: int, caplog: 
     assert steps >= 10_000
 
 
-def test_g3_an_exception_of_one_reconcile_stops_nothing_else() -> None:
+def test_runner_g3_an_exception_of_one_reconcile_stops_nothing_else() -> None:
     done: Counter[str] = Counter()
 
     @controller(Web)
@@ -166,29 +168,66 @@ def test_g3_an_exception_of_one_reconcile_stops_nothing_else() -> None:
     virtual.run(main())
 
 
-def test_g4_after_stop_no_key_is_handed_out_and_what_runs_ends_within_its_grace() -> None:
+@pytest.mark.parametrize(("grace_seconds", "how"), [(30, "ended"), (3, "cancelled")])
+def test_runner_g4_after_stop_no_key_is_handed_out_and_what_runs_has_its_grace_to_end_and_is_then_cancelled(
+    grace_seconds: float, how: str
+) -> None:
     begun: list[str] = []
-    ended: list[str] = []
+    ended: list[tuple[str, str]] = []
 
     @controller(Web, workers=2)
     async def reconcile(web: Web, ctx: Context) -> None:
         begun.append(web.metadata.name)
-        await asyncio.sleep(10)
-        ended.append(web.metadata.name)
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            ended.append((web.metadata.name, "cancelled"))
+            raise
+        ended.append((web.metadata.name, "ended"))
 
     async def main() -> None:
         api = FakeApi(Web)
         for name in NAMES:
             api.put(web(name))
-        async with running(api, reconcile, grace_seconds=30):
+        async with running(api, reconcile, grace_seconds=grace_seconds):
             await asyncio.sleep(5)
         assert len(asyncio.all_tasks()) == 1
 
     virtual.run(main())
-    assert begun == ended == ["a", "b"]
+    assert begun == ["a", "b"]
+    assert ended == [("a", how), ("b", how)]
 
 
-def test_g6_a_reconcile_that_is_tried_again_keeps_its_priority() -> None:
+def test_runner_g5_a_change_by_anybody_else_is_never_lost_while_ones_own_are_left_out() -> None:
+    seen: list[tuple[int, str]] = []
+
+    @controller(Web)
+    async def reconcile(web: Web, ctx: Context) -> None:
+        seen.append((web.spec.replicas, web.status.seen))
+        await asyncio.sleep(0.01)
+        web.status.ready = web.spec.replicas
+
+    async def main() -> None:
+        api = FakeApi(Web, latency_seconds=0.02)
+        api.lag_seconds = 0.05
+        api.put(web())
+        async with running(api, reconcile):
+            await asyncio.sleep(1)
+            for number in range(2, 100):
+                api.change(Web, "a", {"spec": {"replicas": number}})
+                await asyncio.sleep(0.001 * (number % 70))
+                api.change(Web, "a", {"status": {"seen": str(number)}}, at="status")
+                await asyncio.sleep(0.001 * (number % 50))
+            await asyncio.sleep(5)
+            passes = len(seen)
+            await asyncio.sleep(100)
+            assert len(seen) == passes
+
+    virtual.run(main())
+    assert seen[-1] == (99, "99")
+
+
+def test_runner_g6_a_reconcile_that_is_tried_again_keeps_its_priority() -> None:
     order: list[str] = []
 
     @controller(Web)
@@ -214,7 +253,7 @@ def test_g6_a_reconcile_that_is_tried_again_keeps_its_priority() -> None:
     assert order.index("b1") < order.index("a2")
 
 
-def test_a_result_and_a_retry_may_say_another_priority() -> None:
+def test_runner_g6_a_result_and_a_retry_may_say_another_priority() -> None:
     order: list[str] = []
     said: dict[str, Result | Exception] = {
         "a": after(1, priority=7),

@@ -100,7 +100,7 @@ def ready_is_2(web: Web) -> None:
 # What is written
 
 
-def test_nothing_is_written_when_nothing_changed() -> None:
+def test_pass_g2_nothing_is_written_when_nothing_changed() -> None:
     api, _ = run_on(web(), lambda web: None)
     assert api.writes == []
 
@@ -114,7 +114,7 @@ def test_nothing_is_written_when_a_change_was_taken_back() -> None:
     assert api.writes == []
 
 
-def test_what_changed_is_written_once_and_nothing_else_of_the_status() -> None:
+def test_pass_g2_what_changed_is_written_once_and_nothing_else_of_the_status() -> None:
     api, _ = run_on(web(), ready_is_2)
     assert api.writes == [STATUS]
     assert api.requests[-1].body["status"] == {"ready": 2}
@@ -126,7 +126,7 @@ def test_a_second_pass_writes_nothing() -> None:
     assert api.writes == [STATUS]
 
 
-def test_it_is_written_also_when_the_reconcile_raised() -> None:
+def test_pass_g2_it_is_written_also_when_the_reconcile_raised() -> None:
     api, raised = run_on(web(), ready_is_2, raises=Terminal("no"))
     assert status_of(api) == {"ready": 2}
     assert [type(error) for error in raised] == [Terminal]
@@ -270,7 +270,7 @@ def test_an_object_made_anew_at_the_very_last_moment_does_not_get_it_either() ->
 
 
 @LAGS
-def test_an_object_that_goes_meanwhile_is_no_error(lag_seconds: float) -> None:
+def test_pass_g4_an_object_that_goes_meanwhile_is_no_error(lag_seconds: float) -> None:
     _, raised = run_on(web(), ready_is_2, meanwhile=lambda api: api.remove(Web, "a"), lag_seconds=lag_seconds)
     assert raised == []
 

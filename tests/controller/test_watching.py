@@ -71,7 +71,7 @@ def test_a_mapper_says_who_is_woken_by_a_change_of_another_kind() -> None:
     assert run(seen, lambda api: api.put(secret(web="b"))) == [("b", "added Secret s")]
 
 
-def test_a_mapper_is_asked_about_the_states_before_and_after() -> None:
+def test_mapping_g1_a_mapper_is_asked_about_the_states_before_and_after() -> None:
     seen = Seen()
     seen.controller.watches(Secret)(pointed_to)
 
@@ -133,7 +133,7 @@ def test_a_mapper_that_looks_for_a_kind_that_is_not_watched_is_told_how(caplog: 
     assert "ConfigMap is not watched by this controller; say so with owns=, watches= or reads=" in caplog.text
 
 
-def test_an_async_mapper_may_wait_and_no_change_is_lost() -> None:
+def test_mapping_g1_an_async_mapper_may_wait_and_no_change_is_lost() -> None:
     seen = Seen()
 
     @seen.controller.watches(Secret)
@@ -154,7 +154,9 @@ def test_an_async_mapper_may_wait_and_no_change_is_lost() -> None:
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_a_mapper_that_fails_is_tried_again_until_it_does_not(is_async: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_mapping_g1_a_mapper_that_fails_is_tried_again_until_it_does_not(
+    is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     seen = Seen()
     calls = 0
 
@@ -172,6 +174,53 @@ def test_a_mapper_that_fails_is_tried_again_until_it_does_not(is_async: bool, ca
     assert run(seen, lambda api: api.put(secret())) == [("a", "added Secret s")]
     assert calls == 4
     assert "failed on Secret default/s; again in" in caplog.text
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_mapping_g2_a_mapper_that_raises_for_one_object_delays_no_other(is_async: bool) -> None:
+    seen = Seen()
+
+    def users(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        if secret.metadata.name == "bad":
+            raise RuntimeError("a bug")
+        return pointed_to(secret, cache)
+
+    async def later(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        return users(secret, cache)
+
+    seen.controller.watches(Secret)(later if is_async else users)
+
+    async def act(api: FakeApi) -> None:
+        api.put(secret("bad"))
+        await asyncio.sleep(30)  # by now the next attempt is many seconds away
+        api.put(secret("good", web="b"))
+        await asyncio.sleep(0.1)
+        assert seen.passes == [("b", "added Secret good")]
+
+    assert run(seen, act) == [("b", "added Secret good")]
+
+
+def test_mapping_g2_a_mapper_that_waits_delays_nothing_but_what_it_is_asked_about() -> None:
+    seen = Seen()
+
+    @seen.controller.watches(Secret)
+    async def slow(secret: Secret, cache: Lookup) -> Iterable[Key]:
+        await asyncio.sleep(50)
+        return [KEY]
+
+    @seen.controller.watches(ConfigMap)
+    async def fast(config: ConfigMap, cache: Lookup) -> Iterable[Key]:
+        return [Key("default", "b")]
+
+    async def act(api: FakeApi) -> None:
+        api.put(secret())
+        await asyncio.sleep(1)
+        api.put(config("c", namespace="default"))
+        api.change(Web, "c", {"spec": {"replicas": 2}})
+        await asyncio.sleep(1)
+        assert sorted(seen.passes) == [("b", "added ConfigMap c"), ("c", "updated")]
+
+    assert run(seen, act)[-1] == ("a", "added Secret s")
 
 
 @pytest.mark.parametrize(
