@@ -16,6 +16,7 @@ from kubewright import (
     Condition,
     Context,
     Key,
+    Lookup,
     MergePatch,
     Model,
     ObjectMeta,
@@ -23,16 +24,24 @@ from kubewright import (
     Resource,
     Result,
     Retry,
+    SourceContext,
     SyncContext,
     Terminal,
     after,
+    changed,
     controller,
+    every,
+    generation_changed,
+    has_label,
+    label_changed,
+    owned,
     resource,
     set_condition,
+    source,
     unstructured,
+    watches,
 )
-from kubewright.controller import FunctionController, Lookup, SourceContext, every, owned, source, watches
-from kubewright.controller.predicates import changed, generation_changed, label_changed
+from kubewright.controller import FunctionController
 from kubewright.model import LabelSelector, Unstructured
 from kubewright.models.apps.v1 import Deployment, DeploymentSpec
 from kubewright.models.core.v1 import ConfigMap, Container, PodSpec, PodTemplateSpec
@@ -137,7 +146,7 @@ async def with_more(web: Web, ctx: Context) -> Result | None:
     return after(30, priority=5)
 
 
-@with_more.watches(ConfigMap, predicate=generation_changed, reads=[Deployment])
+@with_more.watches(ConfigMap, predicate=generation_changed & has_label("example.com/web"), reads=[Deployment])
 def webs_of(config: ConfigMap, cache: Lookup) -> Iterable[Key]:
     assert_type(cache.list(Web), Sequence[Web])
     assert_type(cache.find(Web, "a"), Web | None)
