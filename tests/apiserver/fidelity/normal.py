@@ -56,6 +56,8 @@ def _exchange(exchange: Exchange, symbols: _Symbols) -> Exchange:
         result["body"] = symbols.node(exchange["body"])
         if exchange.get("unordered"):
             _sort_causes(result["body"])
+    if exchange.get("unordered") and "warning" in result:
+        result["warning"] = ", 299".join(sorted(result["warning"].removeprefix("299").split(", 299")))
     if "events" in exchange:
         result["events"] = symbols.node(exchange["events"])
     return result
@@ -105,7 +107,7 @@ class _Symbols:
         if node.get("type") == "BOOKMARK" and isinstance(marked := node.get("object"), dict):
             # Of built-in kinds with the empty fields that Go writes: noise.
             node = {**node, "object": {key: marked[key] for key in marked if key in _OF_BOOKMARKS}}
-        if node.get("kind") == "Table" and "columnDefinitions" in node:
+        if node.get("kind") == "Table" and "rows" in node:
             node = {**node, "rows": _without_ages(node)}
         shown = {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
         version = node.get("resourceVersion")
@@ -157,17 +159,18 @@ def _metadata(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def _without_ages(table: Mapping[str, Any]) -> list[Any]:
-    ages = [
-        index for index, column in enumerate(table["columnDefinitions"] or ()) if column.get("name") in _AGE_COLUMNS
+    # Only the first table of a watch has columns.
+    columns = table.get("columnDefinitions")
+    ages = {i for i, column in enumerate(columns) if column["name"] in _AGE_COLUMNS} if columns else None
+
+    def shown(index: int, cell: Any) -> Any:
+        is_age = (ages is None or index in ages) and isinstance(cell, str) and _AGE.fullmatch(cell)
+        return "<age>" if is_age else cell
+
+    return [
+        {**row, "cells": [shown(index, cell) for index, cell in enumerate(row.get("cells") or [])]}
+        for row in table.get("rows") or []
     ]
-    rows = []
-    for row in table.get("rows") or []:
-        cells = list(row.get("cells") or [])
-        for index in ages:
-            if index < len(cells) and isinstance(cells[index], str) and _AGE.fullmatch(cells[index]):
-                cells[index] = "<age>"
-        rows.append({**row, "cells": cells})
-    return rows
 
 
 _PART = re.compile(r'\["([^"]+)"\]|\[(\*)\]|\[(\d+)\]|\[([^=\]]+)=([^\]]*)\]|([^.\[\]]+)')
