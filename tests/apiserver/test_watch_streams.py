@@ -71,6 +71,26 @@ def test_bookmarks_come_each_minute_and_shortly_before_the_end() -> None:
     virtual.run(main())
 
 
+def test_a_change_at_the_very_time_of_a_bookmark_is_told_before_it() -> None:
+    async def main() -> None:
+        api, loop = server(), asyncio.get_running_loop()
+
+        def write() -> None:
+            made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "late", "namespace": "default"}}
+            api.store.create("/configmaps", "default/late", made)
+
+        target = f"{CONFIG_PATH}?watch=1&resourceVersion={api.store.revision}&allowWatchBookmarks=1"
+        # After the timer of the watch has run, and before what it has woken does.
+        loop.call_at(loop.time() + 60 + 5e-10, write)
+        stream = await open_watch(api, target)
+        (first, late), (second, mark) = await events(stream, 2)
+        assert (first, late["metadata"]["name"], second) == ("ADDED", "late", "BOOKMARK")
+        assert mark["metadata"]["resourceVersion"] == late["metadata"]["resourceVersion"]
+        stream.close()
+
+    virtual.run(main())
+
+
 def test_a_watch_that_does_not_say_ends_after_half_an_hour_to_an_hour() -> None:
     async def main() -> None:
         api = server()

@@ -84,6 +84,11 @@ class Cursor:
         self.number += len(found)
         return found
 
+    @property
+    def is_at_end(self) -> bool:
+        """Whether there is nothing more to read for now."""
+        return self.number >= self.hub.store.collection(self.resource).end
+
     def woken(self, number: int) -> None:
         """Go on at a change that this scope was woken by: nothing before it is of interest."""
         self.number = max(self.number, number)

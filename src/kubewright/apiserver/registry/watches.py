@@ -147,7 +147,7 @@ class Watching(AsyncIterator[bytes]):
         """Let it end by itself, as soon as what has happened until now is told."""
         self._deadline = self._loop.time()
         if self._waiter is not None:
-            _wake(self._waiter)
+            _wake(self._waiter, self._cursor)
 
     def close(self) -> None:
         """End it. May be called again, and while somebody waits for the next frame."""
@@ -232,7 +232,7 @@ class Watching(AsyncIterator[bytes]):
             self._closed = True
             return []
         waiter = self._waiter = cursor.hub.wait(cursor.resource, cursor.scope)
-        timer = loop.call_at(min(self._deadline, self._bookmark_at), _wake, waiter)
+        timer = loop.call_at(min(self._deadline, self._bookmark_at), _wake, waiter, cursor)
         try:
             number = await waiter
         except asyncio.CancelledError:
@@ -246,10 +246,11 @@ class Watching(AsyncIterator[bytes]):
         if number >= 0:
             cursor.woken(number)
             return []
-        # Nothing of interest has happened, or it would have woken us: what is in the log is not for this scope.
-        cursor.woken(cursor.hub.store.collection(cursor.resource).end)
+        # Nothing of interest had happened, or it would have woken us: what was in the log then is not for this scope.
+        # What has come since may be, and a bookmark must not be ahead of it.
+        cursor.woken(~number)
         now = loop.time()
-        if self._bookmark_at <= now < self._deadline:
+        if cursor.is_at_end and self._bookmark_at <= now < self._deadline:
             self._bookmark_at = self._next_bookmark(now)
             return [self._bookmark(cursor.hub.store.revision)]
         return []
@@ -269,9 +270,10 @@ class Watching(AsyncIterator[bytes]):
         return _frame("BOOKMARK", self._form.in_event(self._kind, Entry("", obj, at), is_first=False))
 
 
-def _wake(waiter: asyncio.Future[int]) -> None:
+def _wake(waiter: asyncio.Future[int], cursor: Cursor) -> None:
+    """Wake who waits without a change. It runs only later: where the log ends now is told as a negative number."""
     if not waiter.done():
-        waiter.set_result(-1)
+        waiter.set_result(~cursor.hub.store.collection(cursor.resource).end)
 
 
 def _is_cancelling() -> bool:
