@@ -1,7 +1,7 @@
 """Reconcile loops: what a controller is, what wakes it, one pass over one object, and the loop around it.
 
-What only some controllers need is one level down (and in `kubewright` itself): predicates in `kubewright.controller.predicates`, watches, sources
-and timers in `kubewright.controller.sources` and `watching`.
+What only some controllers need is one level down, and in `kubewright` itself: predicates in
+`kubewright.controller.predicates`, watches, sources and timers in `kubewright.controller.sources` and `watching`.
 """
 
 __all__ = [
