@@ -9,14 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .actions import bind, bind_by_name, evict, who_am_i
 from .builtin import BuiltIn
 from .builtin.protobuf import protobuf_reader
 from .catalog import Catalog, ResourceType
 from .crds.controller import CrdController
-from .crds.conversion import ConversionWebhook
 from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
 from .fieldkinds import ServedKinds
@@ -26,6 +25,9 @@ from .registry.call import resource_key
 from .server import ApiServer
 from .store import Store
 from .table import table_transform
+
+if TYPE_CHECKING:
+    from .crds.conversion import ConversionWebhook
 
 __all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubewright.apiserver.table import JsonPath, JsonPathError
+from kubewright.apiserver.table.jsonpath import JsonPath, JsonPathError
 
 OBJECT = {
     "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "x", "b": "y"}},

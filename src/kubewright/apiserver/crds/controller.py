@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubewright.schema.structural.values import same
 
@@ -26,10 +26,11 @@ from ..registry.backend import Backend
 from ..registry.call import resource_key
 from ..store import Change, Entry, Store
 from ..strategy import timestamp
-from .conversion import ConversionWebhook
 from .definition import FINALIZER, GROUP
 from .names import condition, is_true, naming, with_condition
-from .types import crd_types
+
+if TYPE_CHECKING:
+    from .conversion import ConversionWebhook
 
 __all__ = ["CrdController"]
 
@@ -204,6 +205,8 @@ class CrdController:
             self._setting_up[name] = loop.call_later(self._setup_seconds, self._set_up, name)
             facts = (*facts[:3], True)
         unready = _SETTING_UP if name in self._setting_up else ""
+        from .types import crd_types  # with all that validates, which a server without definitions does not need
+
         types = crd_types(crd, webhook=self._webhook, new_uid=self._backend.new_uid, unready=unready)
         old = set() if known is None else set(map(id, known[1]))
         self._store.renew(resource_key(crd["spec"]["group"], crd["status"]["acceptedNames"]["plural"]))

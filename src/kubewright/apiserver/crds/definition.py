@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from kubewright.schema.structural.crdcheck import check_crd
 from kubewright.schema.structural.fielderrors import FieldError, index, invalid
 from kubewright.schema.structural.gotext import GoStruct, quoted
-from kubewright.schema.structural.strformats import FORMATS
 
 from ..catalog import ResourceType, Subresource
 from ..strategy import Context, GenericStrategy, Strategy, Undecoded, changed_meta_errors, changes_spec, keep_status
 from .names import condition, is_true, with_condition
+
+if TYPE_CHECKING:
+    from kubewright.schema.structural.crdcheck import CrdOutcome, RuleCheck
 
 __all__ = ["FINALIZER", "GROUP", "DefinitionStrategy", "definition_type"]
 
@@ -92,7 +93,7 @@ class DefinitionStrategy(GenericStrategy):
         return []
 
     def validate_create(self, obj: dict[str, Any], context: Context) -> list[FieldError]:
-        found = check_crd(_without_status(obj), rules=_check_rules).errors
+        found = _check(_without_status(obj), rules=_check_rules).errors
         errors = [_as_printed(each, obj["spec"].get("versions")) for each in found]
         stored = obj["status"]["storedVersions"] or []
         for each in obj["spec"].get("versions") or ():
@@ -114,7 +115,7 @@ class DefinitionStrategy(GenericStrategy):
 
     def validate_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> list[FieldError]:
         rules = None if new["spec"].get("versions") == old["spec"].get("versions") else _check_rules
-        found = check_crd(_without_status(new), rules=rules).errors
+        found = _check(_without_status(new), rules=rules).errors
         found = tuple(_as_printed(each, new["spec"].get("versions")) for each in found)
         errors = [each for each in found if each.field.startswith("spec.") and each.field != _PRESERVE]
         errors += _fixed(new["spec"], old["spec"], is_established=is_true(old, "Established"))
@@ -264,8 +265,17 @@ def _schema_warnings(crd: Mapping[str, Any]) -> list[str]:
     return formats + sorted(sets)
 
 
+def _check(crd: Mapping[str, Any], rules: RuleCheck | None) -> CrdOutcome:
+    # What checks definitions is a large part of what there is to import, and a server without any starts faster.
+    from kubewright.schema.structural.crdcheck import check_crd
+
+    return check_crd(crd, rules=rules)
+
+
 def _is_known(form: str, kind: str) -> bool:
     if kind in ("", "string"):
+        from kubewright.schema.structural.strformats import FORMATS
+
         return form.replace("-", "") in FORMATS
     return form in _NUMBER_FORMATS.get(kind, ())
 

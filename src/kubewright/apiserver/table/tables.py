@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -29,7 +29,9 @@ from ..request import JSON
 from ..store import Entry
 from ..strategy import Cells, Column
 from .ages import human_since
-from .jsonpath import JsonPath, JsonPathError
+
+if TYPE_CHECKING:
+    from .jsonpath import JsonPath
 
 __all__ = ["Table", "table_transform"]
 
@@ -165,6 +167,8 @@ def _custom_column(given: Column) -> Column:
 
 @lru_cache(maxsize=1024)
 def _path(text: str) -> JsonPath | None:
+    from .jsonpath import JsonPath, JsonPathError  # only custom resources have columns by path
+
     try:
         return JsonPath(text)
     except JsonPathError:

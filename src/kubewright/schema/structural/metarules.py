@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .fielderrors import FieldError, child, forbidden, index, invalid, key, required, too_long
 from .gotext import GoStruct
-from .node import Node
 from .objectmeta import MetaError, read_meta
+
+if TYPE_CHECKING:
+    from .node import Node
 
 __all__ = [
     "dns_label",

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .fielderrors import FieldError, child, index, invalid, key
 from .gotext import kind_of, plain, quoted
-from .node import Node
+
+if TYPE_CHECKING:
+    from .node import Node
 
 __all__ = ["MetaError", "coerce_embedded", "read_meta"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import zoneinfo
 from typing import Final
 
 from kubewright.schema.structural.fielderrors import invalid, not_supported, required, too_long
@@ -264,6 +263,8 @@ def _time_zone(path: str, zone: str | None) -> Errors:
         said = "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
         errors.append(invalid(path, zone, said))
     else:
+        import zoneinfo  # few ask for one
+
         try:
             zoneinfo.ZoneInfo(zone)
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
