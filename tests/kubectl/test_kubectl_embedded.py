@@ -112,11 +112,12 @@ def test_wait_for_delete_waits(
 def test_events_are_shown(release: str, embedded: EmbeddedServer, session_on: Callable[[str, str], Session]) -> None:
     session = session_on(release, embedded.kubeconfig())
     session.run("create", "configmap", "thing")
+    uid = session.run("get", "configmap", "thing", "-o", "jsonpath={.metadata.uid}").out
     event = f"""
 apiVersion: v1
 kind: Event
 metadata: {{name: thing.1, namespace: {session.namespace}}}
-involvedObject: {{apiVersion: v1, kind: ConfigMap, name: thing, namespace: {session.namespace}}}
+involvedObject: {{apiVersion: v1, kind: ConfigMap, name: thing, namespace: {session.namespace}, uid: {uid}}}
 reason: Happened
 message: something happened
 type: Warning
