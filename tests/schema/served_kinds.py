@@ -6,6 +6,7 @@ through v1, which v2 may find invalid: that is ratcheting.
 
 from __future__ import annotations
 
+import copy
 import json
 import time
 import uuid
@@ -38,22 +39,48 @@ class Served:
         self.crd = _crd(self.plural, schemas if whole else {"type": "object", "properties": schemas}, status=status)
         code, answer = self.send("POST", CRDS, self.crd)
         assert code == 201, (answer.get("message"), json.dumps(schemas))
-        self.path = f"/apis/{GROUP}/v2/namespaces/default/{self.plural}"
         self.loose = f"/apis/{GROUP}/v1/namespaces/default/{self.plural}"
+        self._serve("v2", rules)
+
+    def _serve(self, name: str, rules: RuleCompiler | None) -> None:
+        self.name = name
+        self.path = f"/apis/{GROUP}/{name}/namespaces/default/{self.plural}"
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.send("GET", self.path)[0] != 200 or self.send("GET", self.loose)[0] != 200:
             assert time.monotonic() < deadline
-            time.sleep(0.05)
-        self.version = Kind(self.crd, rules=rules).version("v2")
+            time.sleep(0.01)
+        self.version = Kind(self.crd, rules=rules).version(name)
+
+    def replace(self, schemas: dict[str, Any], *, rules: RuleCompiler | None = None) -> None:
+        """Serve other schemas, as a version of another name in the place of v2.
+
+        A server lets the first creates of a kind that is new wait for two seconds; those of a version it does not.
+        """
+        name = f"v{int(self.name[1:]) + 1}"
+        schema = {"type": "object", "properties": schemas}
+        self.crd = _crd(self.plural, schema, status=False, name=name)
+        path = f"{CRDS}/{self.plural}.{GROUP}"
+        code, answer = 409, {}
+        while code == 409:  # its controllers write too
+            stored = self.send("GET", path)[1]
+            code, answer = self.send("PUT", path, {**stored, "spec": self.crd["spec"]})
+        assert code == 200, (answer, json.dumps(schemas))
+        self._serve(name, rules)
+
+    def through(self, rest: Rest) -> Served:
+        """The same kind over another connection, for another thread."""
+        other = copy.copy(self)
+        other.rest = rest
+        return other
 
     def send(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
         data = None if body is None else json.dumps(body).encode()
         code, answer = self.rest._exchange(method, path, data, "application/json")
         return code, json.loads(answer) if answer.startswith(b"{") else {"message": answer.decode()}
 
-    def object(self, spec: Any, version: str = "v2") -> dict[str, Any]:
+    def object(self, spec: Any, version: str | None = None) -> dict[str, Any]:
         return {
-            "apiVersion": f"{GROUP}/{version}",
+            "apiVersion": f"{GROUP}/{version or self.name}",
             "kind": self.crd["spec"]["names"]["kind"],
             "metadata": {"name": "a"},
             "spec": spec,
@@ -63,10 +90,10 @@ class Served:
         self.send("DELETE", f"{CRDS}/{self.plural}.{GROUP}")
 
 
-def _crd(plural: str, schema: dict[str, Any], *, status: bool) -> dict[str, Any]:
+def _crd(plural: str, schema: dict[str, Any], *, status: bool, name: str = "v2") -> dict[str, Any]:
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     strict = {"type": "object", "properties": {"spec": schema}}
-    versions = [("v1", True, loose), ("v2", False, strict)]
+    versions = [("v1", True, loose), (name, False, strict)]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -81,8 +108,8 @@ def _crd(plural: str, schema: dict[str, Any], *, status: bool) -> dict[str, Any]
                 "listKind": f"{plural.title()}List",
             },
             "versions": [
-                {"name": name, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}}
-                for name, storage, schema in versions
+                {"name": each, "served": True, "storage": storage, "schema": {"openAPIV3Schema": schema}}
+                for each, storage, schema in versions
             ],
         },
     }
