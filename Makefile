@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
 
-.PHONY: install controlplane kubectls demo test test-versions fuzz bench bench-quick lint format lock models clean
+.PHONY: install controlplane kubectls demo test test-embedded test-versions fuzz bench bench-quick lint format lock models clean
 
 install: $(STAMP)
 
@@ -27,6 +27,10 @@ demo: controlplane  ## The RedisCluster operator on a real control plane. KEEP=1
 
 test: kubectls
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadscope $(ARGS)
+
+test-embedded: kubectls  ## The tests of a real control plane on the embedded API server (ARGS=--embedded-strict: those left out too).
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadscope --kubewright-cluster=embedded \
+		-m "control_plane and not soak" $(ARGS)
 
 test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
 	$(BIN)/python hack/versions.py
