@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import reference_kinds
 import yaml
+from jsonschema import Draft202012Validator
 
 from kubewright.model import Model, Resource, resource
 from kubewright.models.core.v1 import PodTemplateSpec
@@ -186,6 +187,7 @@ def test_a_schema_has_only_words_of_the_draft(name: str) -> None:
     for part in parts_of(schema):
         assert set(part) <= WORDS
         assert not isinstance(part.get("exclusiveMinimum"), bool)
+    Draft202012Validator.check_schema(schema)
 
 
 def test_all_json_knows_every_kind_by_its_file() -> None:
