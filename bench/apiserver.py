@@ -94,13 +94,13 @@ def main() -> None:
 
 
 def starts(rounds: int) -> dict[str, dict[str, float]]:
-    """Milliseconds until a server answers: in new processes, and as a command."""
+    """Milliseconds until a server answers: in new processes, and as a command. A first run of each warms the caches."""
     found: dict[str, dict[str, float]] = {}
     for name, before in _BEFORE.items():
         runs = [
             list(map(float, _output(sys.executable, "-c", _READY.format(before=before)).split()))
-            for _ in range(rounds)
-        ]  # fmt: skip
+            for _ in range(rounds + 1)
+        ][1:]
         columns = ("import", "construct", "construct_again", "import_cpu", "construct_cpu", "process_cpu")
         found[name] = {column: min(run[at] for run in runs) for at, column in enumerate(columns)}
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
@@ -196,7 +196,7 @@ def _ratio(servers: Mapping[str, Mapping[str, Mapping[str, float]]], base: str, 
 
 
 def _output(*command: str) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=rates.warm()).stdout
 
 
 def _timed(*command: str) -> Sequence[float]:

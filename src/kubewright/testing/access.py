@@ -17,10 +17,10 @@ from typing import Any
 
 from kubewright.testing.certs import Authority, KeyPair
 from kubewright.testing.errors import CommandFailed
+from kubewright.testing.kubeconfig import ADMIN as ADMIN
 from kubewright.testing.kubeconfig import render
 from kubewright.testing.rest import Rest
 
-ADMIN = "admin"
 ADMIN_GROUPS = ("system:masters",)
 _KUBECTL_SECONDS = 120.0
 

@@ -34,8 +34,8 @@ from kubewright.testing.access import ClusterAccess
 from kubewright.testing.binaries import find_binaries
 from kubewright.testing.build import say_to_stderr
 from kubewright.testing.controlplane import ControlPlane
-from kubewright.testing.credentials import write_private
 from kubewright.testing.errors import ClusterError, RequestFailed
+from kubewright.testing.files import write_private
 from kubewright.testing.identity import Process
 from kubewright.testing.kubeconfig import context_names, refuse_foreign
 from kubewright.testing.locks import FileLock

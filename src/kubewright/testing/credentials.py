@@ -7,11 +7,9 @@ administrator.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 from kubewright.testing import certs, components
 from kubewright.testing.access import ADMIN, ADMIN_GROUPS
+from kubewright.testing.files import write_private
 from kubewright.testing.kubeconfig import render
 
 _SERVICE_ADDRESS = "10.0.0.1"
@@ -44,12 +42,3 @@ def write_credentials(layout: components.Layout, name: str) -> None:
         write_private(layout.pki / "sa.key", accounts.key)
     text = render(name=name, url=layout.url, ca=serving.pair.certificate, user=ADMIN, credentials=admin)
     write_private(layout.kubeconfig, text.encode())
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Write a file that only its owner may read, all of it or nothing: it appears by rename."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with open(fd, "wb") as file:
-        file.write(data)
-    os.replace(unfinished, path)

@@ -19,19 +19,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from kubewright.apiserver import ADMIN, ApiServer, Request, Store, new_server
 from kubewright.apiserver.access import admins_only
 from kubewright.apiserver.authentication import Authentication
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.journal import Journal, open_store
-from kubewright.client import ClientConfig
 from kubewright.httpd import Address
-from kubewright.testing.access import ADMIN as ADMIN_NAME
-from kubewright.testing.credentials import write_private
+from kubewright.testing.files import write_private
+from kubewright.testing.kubeconfig import ADMIN as ADMIN_NAME
 from kubewright.testing.kubeconfig import refuse_foreign, render
 from kubewright.testing.paths import cache_dir
+
+if TYPE_CHECKING:
+    from kubewright.client import ClientConfig
 
 __all__ = ["EmbeddedServer", "EmbeddedThread"]
 
@@ -101,6 +103,8 @@ class EmbeddedServer:
     @property
     def config(self) -> ClientConfig:
         """How the administrator reaches it. After `start`."""
+        from kubewright.client import ClientConfig  # a server without clients of its own starts faster
+
         return ClientConfig(server=self.url, ca_data=self._ca, token=self._token, source="the embedded API server")
 
     def kubeconfig(self) -> str:

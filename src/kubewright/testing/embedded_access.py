@@ -18,9 +18,9 @@ from pathlib import Path
 from kubewright.testing.access import ADMIN, ADMIN_GROUPS, ClusterAccess
 from kubewright.testing.binaries import find_binaries
 from kubewright.testing.certs import Authority
-from kubewright.testing.credentials import write_private
 from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 from kubewright.testing.errors import BinariesNotFound
+from kubewright.testing.files import write_private
 from kubewright.testing.paths import runtime_dir
 from kubewright.testing.programs import KUBECTL
 
