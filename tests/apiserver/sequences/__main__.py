@@ -1,4 +1,4 @@
-"""Compares the servers: `python -m tests.apiserver.differential [--operations N] [--seed N]`."""
+"""Compares the servers: `python -m tests.apiserver.sequences [--operations N] [--seed N]`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def main() -> int:
-    from differential.judging import compare
+    from sequences.judging import compare
     from kubewright.testing.controlplane import ControlPlane
 
-    parser = argparse.ArgumentParser(prog="python -m tests.apiserver.differential", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.apiserver.sequences", description=__doc__)
     parser.add_argument("--operations", type=int, default=5_000)
     parser.add_argument("--length", type=int, default=70, help="operations in a sequence")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
