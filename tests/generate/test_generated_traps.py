@@ -36,6 +36,7 @@ def crds() -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 CRDS = crds()
+ANY = ("traps.example.com", "v1", "Any")
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +63,39 @@ def objects(key: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
 
 
 def test_an_object_is_written_as_it_was_read(folder: Path) -> None:
-    key = ("traps.example.com", "v1", "Any")
-    for given in objects(key):
+    for given in objects(ANY):
         if given["spec"].get("free", 0) is None:
             del given["spec"]["free"]  # of any JSON, null is absent; an update keeps it all the same
-        back = orjson.loads(encode(decode(class_of(key), orjson.dumps(given))))
+        back = orjson.loads(encode(decode(class_of(ANY), orjson.dumps(given))))
         assert back == given
+
+
+@pytest.mark.parametrize("value", [None, "y"])
+@pytest.mark.parametrize("name", ["nullWithDefault", "null-objects", "nullAny", "nullList"])
+def test_null_is_written_where_absent_means_the_default(folder: Path, name: str, value: Any) -> None:
+    given = {name: {"null-objects": {"n": 2}, "nullList": []}.get(name, value) if value else None}
+    assert spec_again(given) == given
+
+
+@pytest.mark.parametrize("value", [{"listWithDefault": []}, {"mapWithDefault": {}}])
+def test_an_empty_list_is_written_where_absent_means_the_default(folder: Path, value: dict[str, Any]) -> None:
+    assert spec_again(value) == value
+
+
+def test_a_value_with_a_default_is_absent_when_it_was(folder: Path) -> None:
+    assert spec_again({"rate": 1.5}) == {"rate": 1.5}
+
+
+def spec_again(given: dict[str, Any]) -> Any:
+    """A spec as it is written after it was read, without what is required."""
+    required = {name: value for name, value in required_values().items() if name not in given}
+    back = orjson.loads(encode(decode(class_of(ANY), orjson.dumps({"spec": {**required, **given}}))))["spec"]
+    return {name: value for name, value in back.items() if name not in required}
+
+
+def required_values() -> dict[str, Any]:
+    schema = CRDS[ANY]["properties"]["spec"]
+    return {name: Samples(1).value(schema["properties"][name]) for name in schema.get("required", ())}
 
 
 @pytest.mark.parametrize("key", CRDS, ids=str)

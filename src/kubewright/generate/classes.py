@@ -6,6 +6,8 @@
 | optional scalar, object or enum | `T | None = None` |
 | optional scalar of a Go type that is no pointer (`default: ""`, `0`) | that zero, always sent, as Go does |
 | optional list or map of one type | `[]`, `{}`: an empty one is absent on the wire, as with Go's `omitempty` |
+| the same of a custom resource, with items by default | `None`: what is absent gets them, an empty one is sent |
+| optional and nullable, of a custom resource, with a default | `T | None | UnsetType = UNSET`: null is sent |
 | `spec` of a kind | required when its class has required fields, else made empty |
 | `status` of a kind | made empty: what it requires gets Go's zero value, so that reading a status never fails |
 
@@ -39,6 +41,7 @@ from .types import (
     map_of,
     optional,
     scalar,
+    unset,
     well_known,
 )
 
@@ -196,7 +199,7 @@ class ClassBuilder:
                 expr = self._type(part, place, wire, status=cls.resource is not None and wire == "status")
             zero = zeros if wire in required else not place.structural and part.get("default") in ("", 0)
             needed = wire in required and (place.structural or expr.shape != "time")
-            made = _field(name, wire, expr, part, required=needed, zero=zero)
+            made = _field(name, wire, expr, part, required=needed, zero=zero, structural=place.structural)
             cls.fields.append(self._made_of(made) if cls.resource is not None else made)
             zero_default = place.structural and not made.required
             note_merge_facts(cls.data, wire, part, atomic=self._is_atomic(part), zero_default=zero_default)
@@ -223,13 +226,18 @@ class ClassBuilder:
         return not ours and definition.schema.get("x-kubernetes-map-type") == "atomic"
 
 
-def _field(name: str, wire: str, expr: TypeExpr, schema: Schema, *, required: bool, zero: bool) -> Field:
+def _field(
+    name: str, wire: str, expr: TypeExpr, schema: Schema, *, required: bool, zero: bool, structural: bool
+) -> Field:
     """`zero`: the default is the zero of the type, if it has one."""
     made = Field(name, wire, expr, doc=schema.get("description", ""))
     if required and not zero:
         nullable = schema.get("nullable") and expr.shape not in _EMPTY
         return replace(made, type=optional(expr)) if nullable else made
-    if expr.shape in _EMPTY:
+    filled = structural and schema.get("default") is not None  # in the place of what is absent, and of nothing else
+    if filled and schema.get("nullable"):
+        return replace(made, type=unset(optional(expr)), default="UNSET")
+    if expr.shape in _EMPTY and not (filled and schema["default"]):
         return replace(made, default=_EMPTY[expr.shape])
     if zero and expr.shape in _ZERO:
         return replace(made, default=_ZERO[expr.shape])

@@ -158,15 +158,16 @@ def _field_lines(field: Field, names: _Names, field_docs: bool) -> Iterator[str]
 
 
 def _default(field: Field, names: _Names) -> str:
+    default = names.of_model("UNSET") if field.default == "UNSET" else field.default
     renamed = [f"name={literal(field.wire)}"] if needs_rename(field.name, field.wire) else []
     if field.factory is not None:
         said = [f"default_factory={names(field.factory)}", *renamed]
     elif not renamed:
-        return "" if field.default is None else f" = {field.default}"
-    elif field.default in _FACTORIES:
-        said = [f"default_factory={_FACTORIES[field.default]}", *renamed]
+        return "" if default is None else f" = {default}"
+    elif default in _FACTORIES:
+        said = [f"default_factory={_FACTORIES[default]}", *renamed]
     else:
-        said = ([] if field.default is None else [f"default={field.default}"]) + renamed
+        said = ([] if default is None else [f"default={default}"]) + renamed
     return f" = {names.of_model('field')}({', '.join(said)})"
 
 

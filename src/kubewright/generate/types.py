@@ -189,3 +189,8 @@ def map_of(value: TypeExpr) -> TypeExpr:
 def optional(expr: TypeExpr) -> TypeExpr:
     """`T | None`; `Any` holds None anyway."""
     return expr if expr.shape == "any" else replace(expr, parts=(*expr.parts, " | None"))
+
+
+def unset(expr: TypeExpr) -> TypeExpr:
+    """`T | UnsetType`, where absent is a value of its own."""
+    return replace(expr, parts=(*expr.parts, " | ", Ref("kubewright.model", "UnsetType")))
