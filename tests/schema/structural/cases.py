@@ -22,6 +22,10 @@ class Case(NamedTuple):
     old: Any = ABSENT
 
 
+def ruled(rule: str) -> dict[str, Any]:
+    return {"x-kubernetes-validations": [{"rule": rule}]}
+
+
 NUMBER = {"type": "number"}
 OPEN = {"x-kubernetes-preserve-unknown-fields": True}
 EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True}
@@ -152,5 +156,16 @@ CASES: dict[str, Case] = {
     "inside of anyOf": Case(fields(a=integer(), b=string()) | {"anyOf": [{"properties": {"a": {"maximum": 5}}}]}, {"a": 9, "b": "x"}, {"a": 9, "b": "y"}),
     "a kept field makes a change": Case({**fields(("a",), a=string()), **OPEN}, {"z": 1}, {"z": 1}),
     "null as before": Case(array(string()), [None], [None]),
+    # rules
+    "a broken rule": Case(integer(**ruled("self > 5")), 1),
+    "a broken rule beside what blocks rules": Case(fields(a=integer(**ruled("self > 5")), b=string()), {"a": 1, "b": 1}),
+    "a broken rule beside what does not block": Case(fields(a=integer(**ruled("self > 5")), b=SMALL), {"a": 1, "b": 9}),
+    "a broken rule of an unchanged value": Case(integer(**ruled("self > 5")), 1, 1),
+    "a broken rule of an object that changed elsewhere": Case({**fields(a=integer(), b=string()), **ruled("self.a > 5")}, {"a": 1, "b": "y"}, {"a": 1, "b": "x"}),
+    "a broken rule of a field that did not change": Case(fields(a=integer(**ruled("self > 5")), b=string()), {"a": 1, "b": "y"}, {"a": 1, "b": "x"}),
+    "a transition rule at a create": Case(integer(**ruled("self == oldSelf")), 1),
+    "a transition rule at an update": Case(integer(**ruled("self == oldSelf")), 2, 1),
+    "a transition rule in a list map": Case(array(fields(("k",), k={**string(), "maxLength": 9}, v=integer(**ruled("self >= oldSelf"))), maxItems=9, **listed("map", "k")), [{"k": "b", "v": 1}, {"k": "a", "v": 1}], [{"k": "a", "v": 2}, {"k": "b", "v": 2}]),
+    "a rule over a field that is absent": Case({**fields(a=integer(), b=integer()), **ruled("self.a < self.b")}, {"a": 1}),
 }  # fmt: skip
 del CASES["anyOf with the better failure"].schema["properties"]["anyOf"]

@@ -13,6 +13,7 @@ import pytest
 from broken_crds import GROUP, good
 from cases import ABSENT, CASES, Case
 
+from kubewright.schema.cel.rules import Rules
 from kubewright.schema.structural import Kind, Outcome
 
 GOLDEN = Path(__file__).parent / "golden" / "objects.json"
@@ -22,7 +23,7 @@ def outcome_of(case: Case) -> Outcome:
     crd = good()
     root = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["spec"]["properties"] = {"x": case.schema}
-    version = Kind(crd).version("v1")
+    version = Kind(crd, rules=Rules).version("v1")
     made = {"apiVersion": f"{GROUP}/v1", "kind": "Widget", "metadata": {"name": "a"}}
     new = {**made, "spec": {"x": case.new}}
     if case.old is ABSENT:

@@ -9,6 +9,7 @@ from cases import ABSENT, CASES
 from served_kinds import Difference, Served, create, update
 from test_cases import outcome_of
 
+from kubewright.schema.cel.rules import Rules
 from kubewright.testing.access import ClusterAccess
 from kubewright.testing.rest import Rest
 
@@ -26,7 +27,7 @@ def rest(control_plane: ClusterAccess) -> Iterator[Rest]:
 def served(rest: Rest) -> Iterator[tuple[Served, dict[str, str]]]:
     """One kind with all schemas beside each other, and the field of each case."""
     names = {name: f"x{place}" for place, name in enumerate(CASES)}
-    kind = Served(rest, {names[name]: case.schema for name, case in CASES.items()})
+    kind = Served(rest, {names[name]: case.schema for name, case in CASES.items()}, rules=Rules)
     yield kind, names
     kind.remove()
 
