@@ -47,7 +47,7 @@ class Whole(Served):
 
     def __init__(self, rest: Rest, scope: str = "Namespaced") -> None:
         self.rest = rest
-        self.plural = f"r{uuid.uuid4().hex[:8]}s"
+        self.plural, self.name = f"r{uuid.uuid4().hex[:8]}s", "v2"
         self.crd: dict[str, Any] = {
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
