@@ -42,6 +42,9 @@ class Converter(Protocol):
     def convert_now(self, obj: dict[str, Any], api_version: str) -> dict[str, Any] | None:
         """The same for one object, where nobody has to be asked; None where somebody has (a webhook)."""
 
+    def reads_otherwise(self, api_version: str) -> bool:
+        """Whether what is written in a version may be read back as something else (see `CustomVersion`)."""
+
 
 class View(Protocol):
     """Another object that is a view of the same one: Scale."""

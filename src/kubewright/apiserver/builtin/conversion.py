@@ -50,6 +50,10 @@ class _Built:
         made = {**self.one(obj, api_version), "apiVersion": api_version}
         return decode(made, self._types.of_kind(api_version, obj["kind"]))[0]
 
+    def reads_otherwise(self, api_version: str) -> bool:
+        """What is stored is what is served."""
+        return False
+
     async def convert(self, objects: Sequence[Object], api_version: str) -> list[Object]:
         """The objects in another version."""
         return [self.convert_now(each, api_version) for each in objects]

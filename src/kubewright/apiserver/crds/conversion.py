@@ -63,6 +63,10 @@ class CustomConverter:
         made = {**present, "apiVersion": api_version}
         return self._coerced(copied(made))
 
+    def reads_otherwise(self, api_version: str) -> bool:
+        version = self._versions.get(api_version)
+        return version is not None and version.reads_otherwise
+
     async def convert(self, objects: Sequence[dict[str, Any]], api_version: str) -> list[dict[str, Any]]:
         presents = [self._present(each) for each in objects]
         asked = [each for each in presents if each["apiVersion"] != api_version]

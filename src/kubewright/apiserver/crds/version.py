@@ -58,6 +58,13 @@ class CustomVersion:
 
         return Rules(self.raw_schema)
 
+    @cached_property
+    def reads_otherwise(self) -> bool:
+        """Whether an object that was written may be read back as something else: a null inside of a default goes, and
+        a status that was dropped at its creation is filled in."""
+        status = (self.raw_schema.get("properties") or {}).get("status") or {}
+        return (self.has_status and "default" in status) or _has_null_default(self.raw_schema)
+
     def ratcheted(self, obj: dict[str, Any], old: dict[str, Any], errors: list[FieldError]) -> list[FieldError]:
         """What rules say of a change besides its `errors`: what was wrong before, in a place that has not changed."""
         if not self.schema.has_rules or any(each.is_blocking for each in errors):
@@ -127,3 +134,17 @@ class CustomVersion:
         if found and not list_errors(schema.node, old):
             errors += found
         return errors + schema.rule_errors(obj, old, past, errors)
+
+
+def _has_null_default(schema: Any) -> bool:
+    if isinstance(schema, list):
+        return any(map(_has_null_default, schema))
+    if not isinstance(schema, dict):
+        return False
+    return _has_null(schema.get("default")) or any(map(_has_null_default, schema.values()))
+
+
+def _has_null(value: Any) -> bool:
+    """Whether there is a null somewhere below."""
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(each is None or _has_null(each) for each in below)

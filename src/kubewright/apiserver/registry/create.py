@@ -26,7 +26,7 @@ from .call import Call
 from .decoding import decode_object
 from .lifecycle import check_namespace
 from .metadata import dedupe_owners, ensure_namespace, fill_system_fields, meta_of, name_errors, wipe_system_fields
-from .storing import as_kept, as_written, check_object_size, to_storage
+from .storing import as_if_written, as_kept, as_written, check_object_size, to_storage
 
 __all__ = ["create", "create_object"]
 
@@ -91,7 +91,7 @@ async def _create(call: Call, obj: dict[str, Any], options: WriteOptions) -> Ent
     if existing is not None:
         raise _taken(call, existing, meta)
     if options.is_dry_run:
-        return Entry(key, obj, 0)
+        return await as_if_written(call, key, obj, 0)
     obj = as_kept(call, obj)
     made = await to_storage(call, obj)
     check_object_size(call, made)

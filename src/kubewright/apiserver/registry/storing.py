@@ -18,7 +18,7 @@ from kubewright.schema.structural.values import as_stored, same
 from ..errors import StatusError, conflict, not_found, request_timeout
 from ..store import Entry, Missing, Moved
 from .call import Call
-from .served import as_served, remember
+from .served import as_served, as_served_now, remember
 
 __all__ = ["Gone", "Unchanged", "commit_change", "guaranteed", "to_storage"]
 
@@ -78,7 +78,7 @@ async def guaranteed(
         if is_same_object(new, served.object):
             return served
         if is_dry_run:
-            return Entry(key, new, stored.revision)
+            return await as_if_written(call, key, new, stored.revision)
         try:
             return await commit_change(call, key, new, stored)
         except Moved:
@@ -107,13 +107,26 @@ async def commit_change(call: Call, key: str, new: dict[str, Any], stored: Entry
 
 
 def as_written(call: Call, entry: Entry, obj: dict[str, Any]) -> Entry:
-    """What was just stored, as it is served: without converting it back."""
-    if call.kind.converter is None:
+    """What was just stored, as it is served: without converting it back, where that would change nothing."""
+    kind = call.kind
+    if kind.converter is None:
         return entry
+    if kind.converter.reads_otherwise(kind.api_version) and (view := as_served_now(kind, entry)) is not None:
+        return view
     if obj is entry.object:
-        return remember(call.kind, entry, entry)
+        return remember(kind, entry, entry)
     obj["metadata"]["resourceVersion"] = str(entry.revision)
-    return remember(call.kind, entry, Entry(entry.key, obj, entry.revision))
+    return remember(kind, entry, Entry(entry.key, obj, entry.revision))
+
+
+async def as_if_written(call: Call, key: str, obj: dict[str, Any], revision: int) -> Entry:
+    """What a dry run answers: an object after the way to the storage and back."""
+    kind = call.kind
+    if kind.converter is not None and kind.converter.reads_otherwise(kind.api_version):
+        view = as_served_now(kind, Entry(key, await to_storage(call, obj), revision))
+        if view is not None:
+            return view
+    return Entry(key, obj, revision)
 
 
 def check_object_size(call: Call, obj: dict[str, Any]) -> None:
