@@ -67,7 +67,8 @@ def _version(version: VersionOutline, kind: str) -> Iterator[str]:
     if version.columns:
         yield "<h4>Columns of kubectl get</h4><table><tbody>"
         for name, path, about in version.columns:
-            yield f"<tr><td>{escape(name)}</td><td><code>{escape(path)}</code></td><td>{escape(about)}</td></tr>"
+            cells = f"<td><code>{escape(path)}</code></td><td>{escape(about)}</td>"
+            yield f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
         yield "</tbody></table>"
     if version.selectable:
         shown = ", ".join(f"<code>{escape(path)}</code>" for path in version.selectable)
@@ -108,7 +109,7 @@ def _row(entry: Entry) -> str:
         facts.append(f"for example <code>{escape(entry.example)}</code>")
     more = f'<ul class="facts">{"".join(f"<li>{fact}</li>" for fact in facts)}</ul>' if facts else ""
     return (
-        f'<tr><td class="name"><code>{escape(entry.name)}</code>{required}</td><td class="type">{shown}</td>'
+        f'<tr><th scope="row"><code>{escape(entry.name)}</code>{required}</th><td class="type">{shown}</td>'
         f"<td>{rich_text(entry.description)}{more}</td></tr>"
     )
 
