@@ -2,6 +2,7 @@
 
 Embedded, in this process, ready at once (`docs/testing.md` shows them in use):
 
+    embedded_client           a `Client` on embedded_server, for `async with`
     embedded_server           a fresh `ApiServer` for each test: a fork of embedded_base
     embedded_base             what all forks begin with; override it in conftest.py to install CRDs once
 
@@ -37,6 +38,7 @@ import pytest
 
 if TYPE_CHECKING:
     from kubewright.apiserver import ApiServer
+    from kubewright.client import Client
     from kubewright.testing.access import ClusterAccess
     from kubewright.testing.controlplane import ControlPlane
     from kubewright.testing.namespaces import Namespaces
@@ -77,6 +79,14 @@ def embedded_server(embedded_base: ApiServer) -> Iterator[ApiServer]:
     """A fresh embedded server of this test's own."""
     with contextlib.closing(embedded_base.fork()) as server:
         yield server
+
+
+@pytest.fixture
+def embedded_client(embedded_server: ApiServer) -> Client:
+    """A client on `embedded_server`, in process. The test enters it: `async with embedded_client as kube:`."""
+    from kubewright.apiserver.inprocess import in_process_client
+
+    return in_process_client(embedded_server)
 
 
 @pytest.fixture(scope="session")
