@@ -76,9 +76,11 @@ RETRY = Cause("retry")
 
 
 def merged(earlier: Cause, later: Cause) -> Cause:
-    """One cause for two that are equal."""
-    if later.new is None or later.new is earlier.new:
+    """One cause for two that are equal. Where the later state was not kept, nothing is known of the difference."""
+    if later.new is earlier.new:
         return earlier
+    if later.new is None:
+        return later
     return Cause(later.event, later.kind, later.namespace, later.name, earlier.old, later.new)
 
 

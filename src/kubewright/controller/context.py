@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import logging
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
@@ -20,7 +21,7 @@ from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
-from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
+from kubewright.model import GroupKind, Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
 
 from .applying import AppliedMemory
@@ -98,7 +99,8 @@ class Context:
     ) -> None:
         self._looks = looks
         self._echoes = echoes
-        self._looked_for: set[Hashable] = set()  # kinds, and objects that a write has shown: before what is written now
+        self._looked_for: set[GroupKind] = set()
+        self._shown: Counter[Hashable] = Counter()  # by writes, or about to be
         self._has_looked_live = False
         self._wrote = False
         self._obj = obj
@@ -163,7 +165,7 @@ class Context:
 
     async def find(self, kind: type[T], name: str, *, namespace: str | None = None) -> T | None:
         """As `get`; None when it is not there."""
-        self._looked_for.add(info_of(kind).gvk)
+        self._looked_for.add(info_of(kind).gvk.group_kind)
         return await self._reads.find(kind, self._key(kind, name, namespace))
 
     async def list(
@@ -183,13 +185,13 @@ class Context:
             index: values of indexes, all of which have to be there: `{by_secret: "s3"}`.
             fields: a field selector such as `"spec.nodeName=a"`, of any field; it is indexed from then on.
         """
-        self._looked_for.add(info_of(kind).gvk)
+        self._looked_for.add(info_of(kind).gvk.group_kind)
         where = None if all_namespaces else self._namespace(kind, namespace) or None
         return await self._reads.list(kind, namespace=where, labels=labels, owner=None, index=index, fields=fields)
 
     async def owned(self, kind: type[T]) -> Sequence[T]:
         """The objects of `kind` whose controller owner is the reconciled object."""
-        self._looked_for.add(info_of(kind).gvk)
+        self._looked_for.add(info_of(kind).gvk.group_kind)
         where = self._namespace(kind, None) or None
         return await self._reads.list(kind, namespace=where, labels=None, owner=self._obj.metadata.uid)
 
@@ -215,8 +217,7 @@ class Context:
         child = self._adopted(child, owned)
         key = key_of(child)
         handle = (info.gvk, key)
-        was_seen = handle in self._looked_for
-        self._looked_for.add(handle)
+        self._shown[handle] += 1
         body = apply_body(child, None)
         live = self._reads.cached(type(child), key)
         version = ""
@@ -234,7 +235,7 @@ class Context:
             if found is not None:
                 self._check_owner(found)
         look = None if self._looks is None else await self._looks.before(type(child), key)
-        answer = await (self._accounted(child) if owned and not was_seen else self._client.apply(child, force=True))
+        answer = await (self._accounted(child, handle, version) if owned else self._client.apply(child, force=True))
         self._wrote = self._wrote or answer.metadata.resource_version != version
         if look is not None:
             look.after(answer, orjson.loads(body))
@@ -243,19 +244,26 @@ class Context:
         self._reads.wrote(answer)
         return answer
 
-    async def _accounted(self, child: T) -> T:
-        """Apply our child; the version that comes back is no news to us, unless we have looked for its like before."""
+    async def _accounted(self, child: T, handle: Hashable, version: str) -> T:
+        """Apply our child; what comes back is no news to us, unless we have looked for its like before, or meanwhile:
+        what a function sees while it waits for the answer may be older."""
         echoes, info = self._echoes, info_of(type(child))
-        if echoes is None or self._has_looked_live or info.gvk in self._looked_for:
+        if echoes is None or info.kind not in echoes.kinds or self._has_looked(info.gvk.group_kind, handle):
             return await self._client.apply(child, force=True)
         name = (info.kind, *key_of(child))
         echoes.begin(name)
         try:
             answer = await self._client.apply(child, force=True)
-            echoes.account(name, answer.metadata.uid, answer.metadata.resource_version, key_of(self._obj))
+            meta = answer.metadata
+            if meta.resource_version != version and not self._has_looked(info.gvk.group_kind, handle):
+                echoes.account(name, meta.uid, meta.resource_version, key_of(self._obj))
         finally:
             echoes.end(name)
         return answer
+
+    def _has_looked(self, kind: GroupKind, handle: Hashable) -> bool:
+        """Whether anything but one apply may have shown a child of that kind, whatever the version of the kind."""
+        return self._has_looked_live or kind in self._looked_for or self._shown[handle] > 1
 
     def _adopted(self, child: T, owned: bool) -> T:
         """A copy of `child`, in its namespace and with its owner; what the caller holds stays as it is."""
@@ -288,11 +296,11 @@ class Context:
         """
         obj = self._placed(obj)
         look = None if self._looks is None else await self._looks.before(type(obj), key_of(obj), own=self._is_own(obj))
+        self._shown[info_of(type(obj)).gvk, key_of(obj)] += 1
         answer = await self._client.patch(obj, patch, subresource=subresource)
         self._wrote = self._wrote or answer.metadata.resource_version != obj.metadata.resource_version
         if look is not None:
             look.after(answer)
-        self._looked_for.add((info_of(type(answer)).gvk, key_of(answer)))
         self._reads.wrote(answer)
         return answer
 
@@ -300,7 +308,7 @@ class Context:
         """Create an object, such as one with a generated name. Raises AlreadyExists and other ApiErrors."""
         answer = await self._client.create(self._adopted(obj, owned))
         self._wrote = True
-        self._looked_for.add((info_of(type(answer)).gvk, key_of(answer)))
+        self._shown[info_of(type(answer)).gvk, key_of(answer)] += 1
         self._reads.wrote(answer)
         return answer
 

@@ -6,9 +6,11 @@ which also leaves out what others change in the status, labels and annotations. 
 a version of an object when
 
     of its object    it began with that version, and stored its finalizer to get it; or it began with the version
-                     before, and wrote nothing but the status into it, which came back as written
+                     before, and wrote nothing but the status into it, and the object came back with nothing else
+                     changed: an admission may do more, and some kinds take metadata with their status
     of a child       it wrote it as its controller and was given that version in answer, and had not looked for objects
-                     of that kind before: then all that it can know of the child is that version
+                     of that kind before, nor while it waited for the answer: then all that it can know of the child is
+                     that version
 
 The server refuses the write of a status whose object is not the version that it was made for: nothing of anybody
 else is between the two. All versions up to the one that was accounted for are no news; everything later is, and
@@ -47,15 +49,17 @@ class Echoes:
     come, or that is gone.
 
     Attributes: `early`, by the object that was reconciled, the echoes that came before their answers. They are of use
-    to a pass that waits already; if none does, whoever knows that takes them out.
+    to a pass that waits already; if none does, whoever knows that takes them out. `kinds`, of children whose events are
+    asked about: of others no echo would ever come.
     """
 
-    __slots__ = ("_running", "_under_way", "early")
+    __slots__ = ("_running", "_under_way", "early", "kinds")
 
     def __init__(self) -> None:
         self._under_way: dict[Hashable, Version] = {}
         self._running: dict[Hashable, int] = {}  # the highest version that the watch has shown during the pass
         self.early: dict[Hashable, dict[Hashable, Version]] = {}
+        self.kinds: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._under_way) + len(self.early)

@@ -34,18 +34,22 @@ class Add(Protocol):
 def without_echoes(handler: Handler, echoes: Echoes, kind: str = "") -> Handler:
     """`handler`, not told of the echoes of what its own controller wrote.
 
-    It has to stand before any predicate: an echo that is never seen is waited for.
+    It has to stand before any predicate: an echo that is never seen is waited for. What is told though nothing has
+    happened is told in any case: at the start somebody else may have been at work, and a resync is asked for.
 
     Args:
         kind: of children; empty for the controller's own.
     """
+
+    if kind:
+        echoes.kinds.add(kind)
 
     def handle(delta: Delta) -> None:
         entry = delta.entry
         key = (kind, entry.namespace, entry.name) if kind else (entry.namespace, entry.name)
         if isinstance(delta, Deleted):
             echoes.forget(key)
-        elif echoes.covers(key, entry.uid, entry.resource_version) and not is_start(delta):
+        elif echoes.covers(key, entry.uid, entry.resource_version) and not is_low(delta):
             return
         handler(delta)
 
@@ -103,12 +107,6 @@ def is_low(delta: Delta) -> bool:
     """Whether nothing has happened: the object was there at the start, or is told again (a resync)."""
     if isinstance(delta, Updated):
         return delta.old.resource_version == delta.entry.resource_version
-    return isinstance(delta, Added) and delta.initial
-
-
-def is_start(delta: Delta) -> bool:
-    """Whether a handler is told of an object for the first time, which is always news: somebody else may have been at
-    work until now."""
     return isinstance(delta, Added) and delta.initial
 
 

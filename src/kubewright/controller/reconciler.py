@@ -358,6 +358,7 @@ class Reconciler:
                 if (
                     self._status_at is not None
                     and onto.metadata.resource_version == obj.metadata.resource_version
+                    and written.metadata.resource_version != obj.metadata.resource_version
                     and draft.is_in(written)
                 ):
                     self._account(key_of(obj), written)

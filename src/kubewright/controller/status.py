@@ -26,7 +26,7 @@ import msgspec
 import orjson
 
 from kubewright.client import Conflict
-from kubewright.model import UNSET, Model, Object, Unstructured, encode
+from kubewright.model import UNSET, Model, Object, ObjectMeta, Unstructured, encode
 from kubewright.model.base import encode_hook
 from kubewright.model.condition import Condition, merge_conditions
 from kubewright.model.patch import merge_diff
@@ -79,8 +79,13 @@ class StatusDraft:
         return bool(self._change)
 
     def is_in(self, written: Object) -> bool:
-        """Whether the answer to the patch has the status that we said, and nothing that anybody has added."""
-        return _encoded_status(written) == _encoded_status(self._obj)
+        """Whether the answer to the patch has the status that we said, and nothing that anybody has added, to the rest
+        of the object neither."""
+        if _encoded_status(written) != _encoded_status(self._obj):
+            return False
+        read, meta = self._obj.metadata, copy.copy(written.metadata)
+        meta.resource_version, meta.managed_fields = read.resource_version, read.managed_fields
+        return _encoded_rest(written, meta) == self._rest
 
     def patch(self, onto: Object) -> dict[str, Any]:
         """The merge patch that makes our changes to `onto`: the object, or a state of it that is newer than ours.
@@ -114,21 +119,25 @@ def _encoded_status(obj: Object) -> bytes:
     return orjson.dumps(status) if isinstance(status, dict) else b"{}"
 
 
-def _encoded_rest(obj: Object) -> bytes:
-    """All but the status, as a list of names and values: a third of the time that the object's JSON takes."""
+def _encoded_rest(obj: Object, meta: ObjectMeta | None = None) -> bytes:
+    """All but the status, as a list of names and values: a third of the time that the object's JSON takes.
+
+    Args:
+        meta: in place of its metadata.
+    """
+    meta = meta or obj.metadata
     if isinstance(obj, Unstructured):
         parts = [(name, value) for name, value in obj.content.items() if name != "status"]
-        return _encode([("metadata", obj.metadata), *parts])
-    return _encode([
-        (sent_as, value) for name, sent_as in _rest_of(type(obj)) if (value := getattr(obj, name)) is not UNSET
-    ])  # fmt: skip
+        return _encode([("metadata", meta), *parts])
+    parts = [(sent_as, value) for name, sent_as in _rest_of(type(obj)) if (value := getattr(obj, name)) is not UNSET]
+    return _encode([("metadata", meta), *parts])
 
 
 @lru_cache(maxsize=256)
 def _rest_of(cls: type[Object]) -> tuple[tuple[str, str], ...]:
-    """The fields beside the status, with the names that they are sent as."""
+    """The fields beside metadata and status, with the names that they are sent as."""
     names = zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
-    return tuple((name, sent_as) for name, sent_as in names if name != "status")
+    return tuple((name, sent_as) for name, sent_as in names if name not in {"metadata", "status"})
 
 
 def _conditions(obj: Object) -> list[Condition]:
