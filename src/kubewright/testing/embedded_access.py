@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import pkgutil
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -29,9 +30,10 @@ __all__ = ["embedded_access"]
 _NAME = "kubewright"
 """As a real one is called: whoever reads it in a message is not to know the difference."""
 
-_LATE = ("cryptography.x509", "kubewright.schema.cel.rule_checks", "kubewright.schema.cel.rules", "yaml")
-"""What a server imports only when it is needed. Under pytest an import may parse (assertions are rewritten), and
-CPython 3.11 cannot parse on two threads at once (SystemError: AST constructor recursion depth mismatch)."""
+_LATE = ("kubewright.apiserver", "kubewright.schema")
+"""Packages of which a server imports a part only when it is needed. Under pytest that parses source (assertions of
+plugins are rewritten), and CPython 3.11 cannot parse on two threads at once (SystemError: AST constructor recursion
+depth mismatch): so all of it is imported before there is a second thread."""
 
 
 @contextlib.contextmanager
@@ -41,8 +43,7 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
     Client certificates are users, as on a real server. kubectl is one that is installed; nothing is downloaded or
     built for it, and without one only `ClusterAccess.kubectl` does not work.
     """
-    for module in _LATE:
-        importlib.import_module(module)
+    _import_all()
     with tempfile.TemporaryDirectory(prefix="embedded-", dir=runtime_dir()) as made:
         folder = Path(made)
         pki = folder / "pki"
@@ -65,6 +66,14 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
             )
             write_private(access.kubeconfig_path, access.kubeconfig().encode())
             yield access
+
+
+def _import_all() -> None:
+    for name in _LATE:
+        package = importlib.import_module(name)
+        for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not each.name.endswith(".__main__"):
+                importlib.import_module(each.name)
 
 
 def _kubectl() -> Path:
