@@ -12,7 +12,7 @@ import resource
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 __all__ = ["serve"]
@@ -26,7 +26,8 @@ def serve(arguments: Sequence[str]) -> None:
     """
     given = _parser().parse_args(arguments)
     _many_files()
-    asyncio.run(_serve(given))
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(given))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -68,6 +69,15 @@ async def _serve(given: argparse.Namespace) -> None:
             if own:
                 path.unlink(missing_ok=True)
                 path.parent.rmdir()
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's loop where it is installed (the `speedups` extra)."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
 
 
 def _many_files() -> None:
