@@ -26,7 +26,7 @@ RULES: dict[str, tuple[str, ...]] = {
 MESSAGES: tuple[dict[str, str], ...] = (
     {}, {"message": "not so"}, {"messageExpression": "'not ' + string(self)"},
     {"message": "kept", "messageExpression": "string(self[5])"}, {"reason": "FieldValueForbidden"},
-    {"reason": "FieldValueRequired", "message": "needed"}, {"fieldPath": ".a"},
+    {"reason": "FieldValueRequired", "message": "needed"},
 )  # fmt: skip
 
 
@@ -36,7 +36,8 @@ def add_rules(make: Generator, schemas: dict[str, Any], chance: float = 0.2) -> 
     for node in [each for schema in schemas.values() if not _has_set_of_lists(schema) for each in _nodes(schema)]:
         if not make.maybe(chance):
             continue
-        rule = {"rule": make.pick(_rules(node)), **make.pick(MESSAGES)}
+        paths = [{"fieldPath": f".{name}"} for name in node.get("properties", {})]
+        rule = {"rule": make.pick(_rules(node)), **make.pick([*MESSAGES, *paths])}
         if "oldSelf" in rule["rule"] and make.maybe(0.2):
             rule |= {"rule": rule["rule"].replace("oldSelf", "oldSelf.orValue(self)"), "optionalOldSelf": True}
         node["x-kubernetes-validations"] = [rule]
