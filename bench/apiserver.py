@@ -5,7 +5,7 @@
 Requests go through the toolkit's own client (`HttpClient` on `Http1Transport`, 16 tasks) to `kubewright apiserver`, to
 kube-apiserver with etcd (a `ControlPlane`), and to a server in the same process. Beside the rate stands the CPU that
 the server's processes took: other work on the machine changes that least. In process it is client and server together.
-Trust the ratios of one run, not the numbers.
+The command uses uvloop where it is installed. Trust the ratios of one run, not the numbers.
 """
 
 from __future__ import annotations
