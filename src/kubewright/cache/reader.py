@@ -156,11 +156,13 @@ class Reader:
 
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         """The JSON of an object, without managedFields; None when it is absent or the kind is not watched."""
-        informer = self._running(kind)
-        if informer is None:
-            return None
-        entry = informer.written.newest(key)
+        entry = self.entry(kind, key)
         return None if entry is None else entry.data
+
+    def entry(self, kind: type[Object], key: Key) -> Entry | None:
+        """As `cached`, with what tells the state of the object without decoding it."""
+        informer = self._running(kind)
+        return None if informer is None else informer.written.newest(key)
 
     def raw(self, kind: type[Object], key: Key) -> bytes | None:
         """As `cached`; of an object whose last state cannot be read that state, as it came."""

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
+from kubewright.cache.entry import Entry
 from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
@@ -31,7 +32,7 @@ from .looking import Looks
 from .mutating import Outcome, changed, mutated
 from .recorder import EventType, NoRecorder, Recorder
 
-__all__ = ["Context", "Reads"]
+__all__ = ["Context", "Entries", "Reads"]
 
 T = TypeVar("T", bound=Object)
 
@@ -66,6 +67,14 @@ class Reads(Protocol):
 
     def deleted(self, obj: Object) -> None:
         """Tell that the server removed an object: the one with the uid of `obj`."""
+        ...
+
+
+class Entries(Reads, Protocol):
+    """What a Reconciler stands on (see `kubewright.cache.Reader`)."""
+
+    def entry(self, kind: type[Object], key: Key) -> Entry | None:
+        """As `cached`, with what tells the state of the object without decoding it."""
         ...
 
 

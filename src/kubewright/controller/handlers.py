@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from kubewright.cache import Added, Deleted, Delta, Handler, Updated
 from kubewright.cache.entry import Entry, owners_of
-from kubewright.model import GroupKind, Key, ObjectMeta
+from kubewright.model import GroupKind, Key
 from kubewright.queue.state import MOST_CAUSES
 
 from .cause import INITIAL, Cause
@@ -41,6 +41,7 @@ def without_echoes(handler: Handler, echoes: Echoes, kind: str = "") -> Handler:
         kind: of children; empty for the controller's own.
     """
 
+    covers = echoes.covers
     if kind:
         echoes.kinds.add(kind)
 
@@ -49,24 +50,24 @@ def without_echoes(handler: Handler, echoes: Echoes, kind: str = "") -> Handler:
         key = (kind, entry.namespace, entry.name) if kind else (entry.namespace, entry.name)
         if isinstance(delta, Deleted):
             echoes.forget(key)
-        elif echoes.covers(key, entry.uid, entry.resource_version) and not is_low(delta):
+        elif covers(key, entry.uid, entry.resource_version) and not is_low(delta):
             return
         handler(delta)
 
     return handle
 
 
-def are_echoes(early: Mapping[Hashable, Version] | None, key: Key, now: ObjectMeta, causes: Sequence[Cause]) -> bool:
+def are_echoes(early: Mapping[Hashable, Version] | None, key: Key, now: Entry, causes: Sequence[Cause]) -> bool:
     """Whether nothing but echoes that came before their answers has asked for a pass.
 
     Args:
         early: those of the pass before.
-        now: of the object `key`, as the pass would begin with it.
+        now: the object `key`, as the pass would begin with it.
     """
     if early is None or not causes or len(causes) == MOST_CAUSES:
         return False
     for cause in causes:
-        state: Entry | ObjectMeta | None = now
+        state: Entry | None = now
         echo = early.get(key)
         if cause.kind:
             state, echo = cause.new, early.get((cause.kind, cause.namespace, cause.name))
@@ -85,13 +86,14 @@ def self_handler(add: Add, *, keeps_states: Callable[[], bool] = bool) -> Handle
     """
 
     def handle(delta: Delta) -> None:
-        key = delta.key
+        entry = delta.entry
+        key = entry.key
         if isinstance(delta, Updated):
-            entry = delta.entry
-            if entry.resource_version == delta.old.resource_version:
+            old = delta.old
+            if entry.resource_version == old.resource_version:
                 add(key, _RESYNC, LOW_PRIORITY)
             else:
-                add(key, Cause("updated", old=delta.old, new=entry) if keeps_states() else _UPDATED)
+                add(key, Cause("updated", "", "", "", old, entry) if keeps_states() else _UPDATED)
         elif isinstance(delta, Added):
             if delta.initial:
                 add(key, INITIAL, LOW_PRIORITY)

@@ -26,14 +26,14 @@ import msgspec
 import orjson
 
 from kubewright.client import Client, Conflict, MergePatch, NotFound
-from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, origin_of, unstructured
+from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, unstructured
 
 from .applying import AppliedMemory
 from .blocked import Seen
 from .blocking import run_in_thread
 from .callables import is_async, place_of, what_is_wrong
 from .cause import Cause
-from .context import Context, Reads
+from .context import Context, Entries
 from .describe import BoundController
 from .echoes import Echoes
 from .finalizing import Step, add_patch, next_step, remove_patch
@@ -93,7 +93,7 @@ class Reconciler:
         bound: BoundController,
         *,
         client: Client,
-        reads: Reads,
+        reads: Entries,
         logger: logging.Logger,
         executor: Executor | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -141,30 +141,29 @@ class Reconciler:
             WrongOutcome: the function returned neither None nor a Result.
             DeadlineExceeded: the function took too long.
         """
-        data = self._reads.cached(self._kind, key)
+        entry = self._reads.entry(self._kind, key)
         if self._bare is not None:
-            return await self._run_key(self._bare, key, data, this)
+            return await self._run_key(self._bare, key, None if entry is None else entry.data, this)
         echoes = self.echoes
-        if data is None:
+        if entry is None:
             self._applied.pop(key, None)
             self.hot_loops.forget(key)
             if echoes is not None:
                 echoes.forget(key)
             return done
-        try:
-            obj = decode(self._kind, data)
-        except DecodeError as error:
-            raise Unreadable(str(error)) from None
-        meta = obj.metadata
         suspect = None
         if self.hot_loops.suspects:
             now = asyncio.get_running_loop().time()
-            suspect = self.hot_loops.suspect(key, meta.generation, now)
+            suspect = self.hot_loops.suspect(key, entry.generation, now)
             if suspect is not None and now < suspect.slowed_until:
                 return Aside(suspect.slowed_until - now)
+        if echoes is not None and echoes.early and are_echoes(echoes.early.pop(key, None), key, entry, this.causes):
+            return _NOTHING_NEW
+        try:
+            obj = decode(self._kind, entry.data)
+        except DecodeError as error:
+            raise Unreadable(str(error)) from None
         if echoes is not None:
-            if echoes.early and are_echoes(echoes.early.pop(key, None), key, meta, this.causes):
-                return _NOTHING_NEW
             echoes.begin(key)
         try:
             return await self._reconciled(key, obj, this, suspect)
@@ -198,10 +197,10 @@ class Reconciler:
             finally:
                 self._remember(key, applied)
         except Exception as error:
-            written = await self._write_status_after(error, obj, draft, looks)
+            written = await self._write_status_after(error, key, obj, draft, looks)
             raise
         else:
-            written = await self._write_status(obj, draft, looks)
+            written = await self._write_status(key, obj, draft, looks)
         finally:
             if ctx._wrote or written is not None:
                 self._note_write(key, obj, this, looks)
@@ -229,7 +228,10 @@ class Reconciler:
 
     def _note_write(self, key: Key, obj: Object, this: Pass, looks: Looks | None) -> None:
         """Whether this is one write more of a hot loop."""
-        if not any(cause.event in CHANGES for cause in this.causes):
+        for cause in this.causes:
+            if cause.event in CHANGES:
+                break
+        else:
             return
         now = asyncio.get_running_loop().time()
         self.hot_loops.wrote(key, obj.metadata.generation, now)
@@ -323,22 +325,22 @@ class Reconciler:
         return held
 
     async def _write_status_after(
-        self, error: Exception, obj: Object, draft: StatusDraft, looks: Looks | None
+        self, error: Exception, key: Key, obj: Object, draft: StatusDraft, looks: Looks | None
     ) -> Object | None:
         """Write the status of a reconcile that failed, without hiding why it did."""
         try:
-            return await self._write_status(obj, draft, looks)
+            return await self._write_status(key, obj, draft, looks)
         except Exception as unwritten:
             if isinstance(error, Terminal | Retry):
                 raise  # theirs may be a long wait, or none: the status has to come sooner
-            self._logger.warning("%s %s: the status was not written: %s", self._kind.kind, key_of(obj), unwritten)
+            self._logger.warning("%s %s: the status was not written: %s", self._kind.kind, key, unwritten)
             return None
 
-    async def _write_status(self, obj: Object, draft: StatusDraft, looks: Looks | None) -> Object | None:
+    async def _write_status(self, key: Key, obj: Object, draft: StatusDraft, looks: Looks | None) -> Object | None:
         if not draft.settle(self._clock()):
             return None
-        look = None if looks is None else await looks.before(self._kind, key_of(obj), own=True)
-        onto = self._newest(obj)
+        look = None if looks is None else await looks.before(self._kind, key, own=True)
+        onto = self._newest(key, obj)
         for tries_left in reversed(range(_STATUS_TRIES)):
             if onto is None:
                 return None
@@ -361,7 +363,7 @@ class Reconciler:
                     and written.metadata.resource_version != obj.metadata.resource_version
                     and draft.is_in(written)
                 ):
-                    self._account(key_of(obj), written)
+                    self._account(key, written)
                 return written
         return None
 
@@ -383,15 +385,14 @@ class Reconciler:
                 self._reads.wrote(left)
                 return
 
-    def _newest(self, obj: Object) -> Object | None:
+    def _newest(self, key: Key, obj: Object) -> Object | None:
         """The object as the cache has it by now, unless it is gone. `obj` itself when that is it."""
-        data = self._reads.cached(self._kind, key_of(obj))
-        if data is None or data is origin_of(obj):
-            return obj if data is not None else None
-        found = decode(self._kind, data)
-        if found.metadata.resource_version == obj.metadata.resource_version:
+        entry = self._reads.entry(self._kind, key)
+        if entry is None:
+            return None
+        if entry.resource_version == obj.metadata.resource_version:
             return obj
-        return found if found.metadata.uid == obj.metadata.uid else None
+        return decode(self._kind, entry.data) if entry.uid == obj.metadata.uid else None
 
     async def _live(self, obj: Object) -> Object | None:
         """The object as the server has it, unless another one has taken its name."""

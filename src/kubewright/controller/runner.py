@@ -78,6 +78,8 @@ class ControllerRunner:
         self._metrics = metrics or ReconcileMetrics(Registry(), spec.name, workers=spec.workers)
         limiter = None if spec.rate_limiter is None else spec.rate_limiter()
         self.queue: WorkQueue[Key, Cause] = WorkQueue(metrics=self._metrics.queue, limiter=limiter, merge=merged)
+        ready = self.queue.ready
+        self._keeps_states = lambda: len(ready) < _STATES_KEPT
         self._metrics.queue.read(self.queue.unfinished_work_seconds, self.queue.longest_running_seconds)
         self._reconciler = reconciler
         reconciler.on_hot_loop = self._metrics.hot_loops.inc
@@ -143,9 +145,6 @@ class ControllerRunner:
     def _hear(self, informer: Informer, handler: Handler) -> None:
         self._registrations.append(informer.add_handler(handler))
 
-    def _keeps_states(self) -> bool:
-        return len(self.queue.ready) < _STATES_KEPT
-
     # -- life ------------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
@@ -173,6 +172,7 @@ class ControllerRunner:
     async def _work(self) -> None:
         queue, metrics, watch = self.queue, self._metrics, self._loop_watch
         time = asyncio.get_running_loop().time
+        run, observe, inc, dec = self._reconciler.run, metrics.seconds.observe, metrics.active.inc, metrics.active.dec
         echoes = self._reconciler.echoes
         early = {} if echoes is None else echoes.early
         while True:
@@ -180,12 +180,12 @@ class ControllerRunner:
             if item is None:
                 return
             key = item.key
-            metrics.active.inc()
+            inc()
             watch.begin()
             started_at = time()
             try:
                 try:
-                    result = await self._reconciler.run(key, Pass(item.attempt + 1, item.causes))
+                    result = await run(key, Pass(item.attempt + 1, item.causes))
                 except Exception as error:
                     self._failed(item, error)
                 else:
@@ -193,12 +193,12 @@ class ControllerRunner:
                         self._put_aside(item, result)
                         continue
                     self._succeeded(item, result)
-                metrics.seconds.observe(time() - started_at)
+                observe(time() - started_at)
             finally:
                 if early and not queue.is_waiting(key):
                     early.pop(key, None)
                 watch.end()
-                metrics.active.dec()
+                dec()
                 queue.done(key)
 
     def _put_aside(self, item: Item[Key, Cause], aside: Aside) -> None:

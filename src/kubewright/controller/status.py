@@ -55,6 +55,7 @@ class StatusDraft:
         self._before = _encoded_status(obj)
         self._conditions = [copy.copy(condition) for condition in _conditions(obj)]
         self._rest = _encoded_rest(obj)
+        self._after = self._before
         self._change: dict[str, Any] = {}
 
     def check_untouched(self) -> None:
@@ -72,16 +73,20 @@ class StatusDraft:
 
     def settle(self, now: datetime) -> bool:
         """Stamp the conditions that changed. Whether there is anything to write."""
-        if _encoded_status(self._obj) == self._before:
+        after = _encoded_status(self._obj)
+        if after == self._before:
             return False
-        _stamp(self._conditions, _conditions(self._obj), self._obj.metadata.generation, now)
-        self._change = merge_diff(orjson.loads(self._before), orjson.loads(_encoded_status(self._obj))) or {}
+        if conditions := _conditions(self._obj):
+            _stamp(self._conditions, conditions, self._obj.metadata.generation, now)
+            after = _encoded_status(self._obj)
+        self._after = after
+        self._change = merge_diff(orjson.loads(self._before), orjson.loads(after)) or {}
         return bool(self._change)
 
     def is_in(self, written: Object) -> bool:
-        """Whether the answer to the patch has the status that we said, and nothing that anybody has added, to the rest
-        of the object neither."""
-        if _encoded_status(written) != _encoded_status(self._obj):
+        """Whether the answer to the patch has the status that was settled, and nothing that anybody has added, to
+        the rest of the object neither."""
+        if _encoded_status(written) != self._after:
             return False
         read, meta = self._obj.metadata, copy.copy(written.metadata)
         meta.resource_version, meta.managed_fields = read.resource_version, read.managed_fields

@@ -63,21 +63,22 @@ class _Reasons(Generic[C]):
 
     __slots__ = ("causes", "more", "priority", "since")
 
-    def __init__(self, since: float, priority: int) -> None:
+    def __init__(self, since: float, priority: int, cause: C | None) -> None:
         self.since = since
         self.priority = priority
-        self.causes: list[C] = []
+        self.causes: list[C] = [] if cause is None else [cause]
         self.more = 0
 
     def note(self, cause: C | None, merge: Callable[[C, C], C] | None) -> None:
         if cause is None:
             return
         causes = self.causes
-        if causes and cause in causes:
-            if merge is not None:
-                place = causes.index(cause)
-                causes[place] = merge(causes[place], cause)
-        elif len(causes) < MOST_CAUSES:
+        for place, known in enumerate(causes):
+            if known is cause or known == cause:
+                if merge is not None:
+                    causes[place] = merge(known, cause)
+                return
+        if len(causes) < MOST_CAUSES:
             causes.append(cause)
         else:
             self.more += 1
@@ -208,8 +209,7 @@ class QueueState(Generic[K, C]):
                 return False
             reasons.since = at
         else:
-            reasons = _Reasons(at, priority)
-            reasons.note(cause, self._merge)
+            reasons = _Reasons(at, priority, cause)
         self._later[key] = (at, reasons)
         self._pushes += 1
         heapq.heappush(self._heap, (at, self._pushes, key))
@@ -247,9 +247,10 @@ class QueueState(Generic[K, C]):
 
     def get(self, now: float) -> Item[K, C] | None:
         """The next key, from now on worked on; None when none is ready."""
-        if not len(self.ready):
+        try:
+            key = self.ready.pop(now)
+        except IndexError:
             return None
-        key = self.ready.pop(now)
         reasons = self._waiting.pop(key)
         self._working[key] = now
         self._metrics.queued_for(now - reasons.since)
@@ -288,12 +289,11 @@ class QueueState(Generic[K, C]):
     ) -> bool:
         reasons = self._waiting.get(key)
         if reasons is None:
-            reasons = self._waiting[key] = planned if planned is not None else _Reasons(since, priority)
+            self._waiting[key] = planned if planned is not None else _Reasons(since, priority, cause)
             self._metrics.added()
             if priority not in self._depths:
                 self._tell_depth(priority)
             self._depths[priority] += 1
-            reasons.note(cause, self._merge)
             if key in self._working:
                 return False
             self.ready.push(key, priority, now)

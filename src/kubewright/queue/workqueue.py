@@ -70,6 +70,7 @@ class WorkQueue(Generic[K, C]):
             merge: makes one of two causes that are equal, the earlier and the later; by default the earlier stands.
         """
         self._loop = asyncio.get_running_loop()
+        self._time = self._loop.time
         self._state: QueueState[K, C] = QueueState(limiter=limiter, metrics=metrics, ordering=ordering, merge=merge)
         self.ready = self._state.ready
         self._getters: deque[asyncio.Future[None]] = deque()
@@ -113,7 +114,7 @@ class WorkQueue(Generic[K, C]):
 
     def add(self, key: K, cause: C | None = None, priority: int = 0) -> None:
         """`key` needs a run, because of `cause`. Nothing after a shutdown."""
-        if self._state.add(key, self._loop.time(), cause, priority):
+        if self._state.add(key, self._time(), cause, priority) and self._getters:
             self._wake()
 
     def add_after(self, key: K, seconds: float, cause: C | None = None, priority: int = 0) -> None:
@@ -142,16 +143,17 @@ class WorkQueue(Generic[K, C]):
         Raises:
             ValueError: `key` is not worked on.
         """
-        if self._state.done(key, self._loop.time()):
+        if self._state.done(key, self._time()):
             self._wake()
-        self._settle()
+        elif self._drained:
+            self._settle()
 
     async def get(self) -> Item[K, C] | None:
         """The next key, when there is one; None when there will be none any more.
 
         Waits without bound, as a worker does; `asyncio.timeout` bounds it, and loses nothing.
         """
-        while (item := self._state.get(self._loop.time())) is None:
+        while (item := self._state.get(self._time())) is None:
             if self._state.is_shut_down:
                 return None
             getter = self._loop.create_future()
