@@ -25,10 +25,11 @@ PATHS = [
     "tests/schema/structural/test_cases_control_plane.py",
     "tests/schema/structural/test_crd_check_control_plane.py",
     "tests/schema/structural/test_diff_control_plane.py",
+    "tests/schema/structural/test_resource_control_plane.py",
     "tests/schema/structural/test_string_formats_control_plane.py",
     "tests/schema/test_schema_control_plane.py",
 ]
-AT_LEAST = 650
+AT_LEAST = 780
 
 
 @pytest.mark.slow
