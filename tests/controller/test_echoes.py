@@ -15,7 +15,7 @@ from kubewright.controller import owned
 from kubewright.controller.cause import INITIAL, REQUEUE, RETRY, Cause
 from kubewright.controller.echoes import Echoes, Version
 from kubewright.controller.predicates import generation_changed, where
-from kubewright.controller.reconciler import Pass
+from kubewright.controller.reconciler import Aside, Pass
 from kubewright.models.core.v1 import ConfigMap
 from running import Passes, running
 from webs import Web, config, web
@@ -110,6 +110,27 @@ def test_pass_g5_it_is_left_out_if_nothing_but_early_echoes_has_asked_for_it(
             await passes.reconciler.run(key, Pass(1, causes))
             assert count == (not is_known)
             assert not echoes.early
+
+    virtual.run(main())
+
+
+def test_a_pass_that_is_left_out_does_not_decode_its_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    @controller(Web)
+    async def reconcile(web: Web, ctx: Context) -> None:
+        raise AssertionError("nothing is new")
+
+    def refuse(*_: object) -> object:
+        raise AssertionError("decoded")
+
+    async def main() -> None:
+        api = FakeApi(Web)
+        made = api.put(web())
+        async with Passes(api, reconcile) as passes:
+            key, echoes = Key("default", "a"), passes.reconciler.echoes
+            assert echoes is not None
+            echoes.early[key] = {key: Version(made.metadata.uid, int(made.metadata.resource_version))}
+            monkeypatch.setattr("kubewright.controller.reconciler.decode", refuse)
+            assert isinstance(await passes.reconciler.run(key, Pass(1, [Cause("updated")])), Aside)
 
     virtual.run(main())
 
