@@ -11,7 +11,7 @@ import pytest
 import virtual
 from fakeapi import FakeApi
 from kubewright import Context, Key, Retry, Terminal, controller
-from kubewright.controller import owned
+from kubewright.controller import owned, reconciler
 from kubewright.controller.cause import INITIAL, REQUEUE, RETRY, Cause
 from kubewright.controller.echoes import Echoes, Version
 from kubewright.controller.predicates import generation_changed, where
@@ -129,7 +129,7 @@ def test_a_pass_that_is_left_out_does_not_decode_its_object(monkeypatch: pytest.
             key, echoes = Key("default", "a"), passes.reconciler.echoes
             assert echoes is not None
             echoes.early[key] = {key: Version(made.metadata.uid, int(made.metadata.resource_version))}
-            monkeypatch.setattr("kubewright.controller.reconciler.decode", refuse)
+            monkeypatch.setattr(reconciler, "decode", refuse)
             assert isinstance(await passes.reconciler.run(key, Pass(1, [Cause("updated")])), Aside)
 
     virtual.run(main())
