@@ -201,6 +201,15 @@ def test_the_file_is_written_anew_when_it_is_mostly_past(tmp_path: Path, monkeyp
     journal.close()
 
 
+def test_nobody_else_can_read_what_is_in_it(tmp_path: Path) -> None:
+    store, journal = open_store(tmp_path / "data")
+    store.create(THINGS, "a", thing("a"))
+    journal.rewrite()
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+    assert journal.path.stat().st_mode & 0o077 == 0
+    journal.close()
+
+
 _WRITER = """
 import sys
 from pathlib import Path

@@ -80,7 +80,9 @@ class Journal:
         store = self._store
         unfinished = self.path.with_name("journal.new")
         try:
-            with open(unfinished, "wb") as file:
+            # Readable by its owner only: there are Secrets in it.
+            fd = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with open(fd, "wb") as file:
                 file.write(_framed({"t": "START", "format": _FORMAT, "v": store.revision}, b""))
                 for resource, entry in _live(store):
                     file.write(_record("LIVE", resource, entry))
@@ -181,7 +183,7 @@ def open_store(folder: Path, *, sync: bool = False, history_limit: int = 10_000)
     """
     store = Store(history_limit=history_limit)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         journal = Journal(folder, store, sync=sync)
     except OSError as error:
         raise JournalError(f"{folder}: cannot be used ({error.strerror or error}); give another folder") from error

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from .defaults import fill
 from .errors import Place, Problems
 from .node import Schema
 
@@ -26,14 +27,22 @@ _FACTOR: Final = re.compile(r"by factor of (more than )?([0-9.]+)x")
 def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
     """Add what a server would object to in the rules of a version's schema.
 
+    Defaults that rules look at are written whole: a server asks the rules of a default as it stands, before it fills in
+    the defaults below it.
+
     Args:
         schema: of the whole object.
         place: of its class, for what concerns no single rule.
     """
     if not any(_rules_of(schema)):
         return
+    from .cel.default_checks import default_rule_errors
     from .cel.rule_checks import SchemaRules
 
+    _write_whole_defaults(schema)
+    for error in default_rule_errors(schema, ""):
+        at = Place(place.owner, _field_of(error.field.removesuffix(".default")), place.source)
+        problems.add(at, f"default: {error.detail}", "change the default, or the rule")
     checked = SchemaRules(schema)
     for rule, error, unbounded in checked.findings:
         where = problems.place_of(rule) if rule is not None else None
@@ -65,6 +74,18 @@ def ask(rule: Rule, new: Any, old: Any, schema: Any) -> list[FieldError]:
     }
     new, old = (to_dict(each) if isinstance(each, Model) else each for each in (new, old))
     return check_rule({key: each for key, each in written.items() if each is not None}, new, old, schema=schema)
+
+
+def _write_whole_defaults(schema: Any) -> None:
+    if not isinstance(schema, dict):
+        return
+    default = schema.get("default")
+    if isinstance(default, dict) and any(_rules_of(schema)):
+        schema["default"] = fill(schema, default)
+    for each in (schema.get("properties") or {}).values():
+        _write_whole_defaults(each)
+    _write_whole_defaults(schema.get("items"))
+    _write_whole_defaults(schema.get("additionalProperties"))
 
 
 def _rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:

@@ -179,8 +179,8 @@ def _anchor(version: str, path: str) -> str:
 
 
 def _entry(name: str, schema: Schema, required: bool, section: str, link: str, known: str) -> Entry:
-    default = json.dumps(schema["default"], ensure_ascii=False) if "default" in schema else None
-    example = json.dumps(schema["example"], ensure_ascii=False) if "example" in schema else None
+    default = json.dumps(schema["default"], ensure_ascii=False, sort_keys=True) if "default" in schema else None
+    example = json.dumps(schema["example"], ensure_ascii=False, sort_keys=True) if "example" in schema else None
     inner = schema.get("items") or schema.get("additionalProperties")
     rules = _rules_of(schema) if not section else ()
     if isinstance(inner, dict) and not section:

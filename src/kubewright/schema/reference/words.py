@@ -97,7 +97,7 @@ def _choices(schema: Schema) -> list[str]:
 
 
 def _said(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _numbers(schema: Schema) -> list[str]:
