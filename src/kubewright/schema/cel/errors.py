@@ -30,7 +30,7 @@ class Issue:
     Attributes:
         message: such as `undefined field 'foo'`.
         line: from 1; -1 when the problem has no place.
-        column: from 0, in characters.
+        column: from 0, in characters; -1 when the problem has no place.
     """
 
     message: str
@@ -86,8 +86,8 @@ def _display(issue: Issue, lines: list[str]) -> str:
     text = f"ERROR: <input>:{issue.line}:{issue.column + 1}: {issue.message}"
     if 1 <= issue.line <= len(lines) and len(lines[issue.line - 1]) <= MAX_SNIPPET:
         snippet = lines[issue.line - 1].replace("\t", " ")
-        dots = "".join("." if char.isascii() else "\uff0e" for char in snippet[: issue.column])
-        under = snippet[issue.column : issue.column + 1]
+        dots = "".join("." if char.isascii() else "\uff0e" for char in snippet[: max(issue.column, 0)])
+        under = snippet[issue.column : issue.column + 1] if issue.column >= 0 else ""
         text += f"\n | {snippet}\n | {dots}{'^' if under.isascii() else chr(0xFF3E)}"
     return text
 
@@ -101,7 +101,8 @@ class Problems:
 
     def add(self, offset: int, message: str) -> None:
         if offset < 0:
-            self.issues.append(Issue(message, -1, 0))
+            # Below -1 it stands before the first character: the place of what could not be read.
+            self.issues.append(Issue(message, -1, -1) if offset == -1 else Issue(message, 1, -1))
             return
         line = self.source.count("\n", 0, offset)
         start = self.source.rfind("\n", 0, offset) + 1

@@ -1,4 +1,4 @@
-"""Text to tokens. Whitespace and `//` comments go; what is no token is reported and skipped, as ANTLR does."""
+"""Text to tokens. Whitespace and `//` comments go; what is no token is told apart and skipped, as ANTLR does."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from .errors import Problems
-
-__all__ = ["Token", "tokenize"]
+__all__ = ["Bad", "Token", "shown_source", "tokenize"]
 
 _ESCAPE: Final = r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7][0-7]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
 _STRING: Final = (
@@ -42,9 +40,24 @@ class Token:
     offset: int
 
 
-def tokenize(source: str, problems: Problems) -> list[Token]:
-    """All tokens, the last one EOF."""
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """A part of a text that is no token."""
+
+    start: int
+    end: int
+    message: str
+
+
+def shown_source(text: str) -> str:
+    """A piece of source as messages quote it."""
+    return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def tokenize(source: str) -> tuple[list[Token], list[Bad]]:
+    """All tokens, the last one EOF; and what is none."""
     tokens: list[Token] = []
+    wrong: list[Bad] = []
     at = 0
     match = _TOKEN.match
     while at < len(source):
@@ -58,8 +71,7 @@ def tokenize(source: str, problems: Problems) -> list[Token]:
                 (name or source[at] in "=&|") and end < len(source)
             ):
                 end += 1
-            shown = source[at:end].replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
-            problems.add(at, f"Syntax error: token recognition error at: '{shown}'")
+            wrong.append(Bad(at, end, f"token recognition error at: '{shown_source(source[at:end])}'"))
             at = end
             continue
         kind, text = found.lastgroup, found.group()
@@ -69,4 +81,4 @@ def tokenize(source: str, problems: Problems) -> list[Token]:
             tokens.append(Token(kind, text, at))
         at = found.end()
     tokens.append(Token("EOF", "<EOF>", len(source)))
-    return tokens
+    return tokens, wrong

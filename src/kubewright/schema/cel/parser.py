@@ -9,8 +9,7 @@
 | 7 | `! -` before an operand |
 | 8 | `.name`, `.?name`, `.call()`, `[index]`, `[?index]` |
 
-The first syntax error ends the parse; the texts are those of ANTLR's parser for cel-go's grammar where it is one of
-the common ones. Rule: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
+The first syntax error ends this parse; `recovery` then tells all of them in a server's words. Rule: https://github.com/google/cel-spec/blob/master/doc/langdef.md#syntax
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from .lexer import Token, tokenize
 from .literals import parse_bytes, parse_int, parse_string, parse_uint
 from .macros import MacroError, expand
 from .nodes import Call, Entry, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
+from .rebuild import rebuild
+from .recovery import parse_tree
 from .tokens import MAX_DEPTH, Stop, TokenStream
 from .values import UInt
 
@@ -68,20 +69,27 @@ def parse(source: str) -> Node:
     if len(source) > MAX_SIZE:
         problems.add(-1, f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}")
         problems.raise_if_any()
-    parser = _Parser(tokenize(source, problems), problems)
-    node: Node | None = None
-    try:
-        node = parser.expression()
-        parser.end()
-    except Stop:
-        pass
-    problems.raise_if_any()
-    if node is None:
-        raise CompileError(source, ())
-    return node
+    tokens, bad = tokenize(source)
+    if not bad:
+        try:
+            parser = _Parser(tokens, problems)
+            node = parser.expression()
+            parser.expect("EOF")
+        except Stop:
+            pass
+        else:
+            problems.raise_if_any()
+            return node
+    told = Problems(source)
+    tree = parse_tree(tokens, bad, told, MAX_DEPTH)
+    if tree is not None:
+        rebuild(tree, told, RESERVED)
+    raise CompileError(source, told.issues or problems.issues)
 
 
 class _Parser(TokenStream):
+    __slots__ = ()
+
     # -- operators ----------------------------------------------------------------------------------------------------
 
     def expression(self) -> Node:
@@ -89,9 +97,7 @@ class _Parser(TokenStream):
         node = self.operators(_OR)
         if self.token.kind == "?":
             offset = self.next().offset
-            self.outer.append((":",))
             yes = self.operators(_OR)
-            self.outer.pop()
             self.expect(":")
             node = Call(offset, "_?_:_", None, [node, yes, self.expression()])
         self.depth -= 1
@@ -120,20 +126,16 @@ class _Parser(TokenStream):
 
     def operand(self) -> Node:
         """A primary with the signs before it and the selections, calls and indices behind it."""
-        self.operand_is_next()
         sign, count = self.token, 0
         if sign.kind == "!" or (sign.kind == "-" and self.tokens[self.at + 1].kind not in ("NUM_INT", "NUM_FLOAT")):
             while self.token.kind == sign.kind:
                 self.next()
                 count += 1
-            self.operand_is_next()
         if self.token.kind == "(":
             # Not in `primary`, to keep the stack short: parentheses nest the deepest.
             self.next()
-            self.outer.append((")",))
             node = self.expression()
             self.expect(")")
-            self.outer.pop()
         else:
             node = self.primary()
         if self.token.kind in (".", "["):
@@ -146,26 +148,17 @@ class _Parser(TokenStream):
             self.deeper()
             sign = self.next()
             if sign.kind == "[":
-                self.outer.append(("]",))
-                self.operand_is_next("?")
                 function = "_[?_]" if self.accept("?") else "_[_]"
                 index = self.expression()
                 self.expect("]")
-                self.outer.pop()
                 node = Call(sign.offset, function, None, [node, index])
                 continue
             optional = self.accept("?") is not None
             name = self.token
             if name.kind == "ESC_IDENTIFIER":
                 name = Token("IDENTIFIER", name.text[1:-1], name.offset)
-            if name.kind in ("true", "false", "null"):
-                self.fail(f"Syntax error: mismatched input '{name.text}' expecting IDENTIFIER", name.offset)
-            if name.kind == "in":
-                # Goes on as if the field was missing, with `in` as the operator.
-                self.problems.add(name.offset, "Syntax error: no viable alternative at input '.in'")
-                break
             if name.kind != "IDENTIFIER":
-                self.no_alternative(sign.offset, name)
+                self.fail()
             self.next()
             if self.token.kind == "(" and not optional:
                 node = self.call(name.text, node)
@@ -179,14 +172,11 @@ class _Parser(TokenStream):
     def call(self, name: str, target: Node | None) -> Node:
         offset = self.expect("(").offset
         args: list[Node] = []
-        self.outer.append((",", ")"))
-        self.operand_is_next(")")
         if self.token.kind != ")":
             args.append(self.expression())
             while self.accept(","):
                 args.append(self.expression())
         self.expect(")")
-        self.outer.pop()
         try:
             return expand(offset, name, target, args) or Call(offset, name, target, args)
         except MacroError as error:
@@ -212,14 +202,14 @@ class _Parser(TokenStream):
                 return Literal(token.offset, None)
             case "-" | "NUM_INT" | "NUM_UINT" | "NUM_FLOAT" | "STRING" | "BYTES":
                 return self.literal()
-        return self.fail_expecting("an operand")
+        return self.fail()
 
     def literal(self) -> Node:
         offset = self.token.offset
         negative = self.accept("-") is not None
         token = self.token
         if negative and token.kind not in ("NUM_INT", "NUM_FLOAT"):
-            self.no_alternative(offset, token)
+            self.fail()
         self.next()
         try:
             match token.kind:
@@ -245,9 +235,7 @@ class _Parser(TokenStream):
         dot = "." if self.accept(".") else ""
         token = self.token
         if token.kind != "IDENTIFIER":
-            if token.kind in ("true", "false", "null", "in"):
-                self.fail(f"Syntax error: mismatched input '{token.text}' expecting IDENTIFIER", token.offset)
-            self.no_alternative(start, token)
+            self.fail()
         self.next()
         if self.is_struct():
             names = [token.text]
@@ -271,9 +259,6 @@ class _Parser(TokenStream):
         offset = self.next().offset
         items: list[Node] = []
         optional: set[int] = set()
-        comma = False
-        self.outer.append((",", "]"))
-        self.operand_is_next("],?")
         while self.token.kind != "]":
             if self.token.kind == "," and not items:
                 self.next()
@@ -281,19 +266,14 @@ class _Parser(TokenStream):
             if self.accept("?"):
                 optional.add(len(items))
             items.append(self.expression())
-            comma = self.accept(",") is not None
-            if not comma or self.token.kind == "EOF" or self.token.kind == ",":
+            if not self.accept(","):
                 break
-        self.expect("]", or_comma=bool(items) and not comma)
-        self.outer.pop()
+        self.expect("]")
         return ListNode(offset, items, frozenset(optional))
 
     def map_literal(self) -> Node:
         offset = self.next().offset
         entries: list[Entry] = []
-        comma = False
-        self.outer.append((",", "}", ":"))
-        self.operand_is_next("},?")
         while self.token.kind != "}":
             if self.token.kind == "," and not entries:
                 self.next()
@@ -302,17 +282,14 @@ class _Parser(TokenStream):
             key = self.expression()
             colon = self.expect(":")
             entries.append(Entry(colon.offset, key, self.expression(), optional))
-            comma = self.accept(",") is not None
-            if not comma or self.token.kind == "EOF":
+            if not self.accept(","):
                 break
-        self.expect("}", or_comma=bool(entries) and not comma)
-        self.outer.pop()
+        self.expect("}")
         return MapNode(offset, entries)
 
     def struct_literal(self, name: str) -> Node:
         offset = self.next().offset
         fields: list[tuple[int, str, Node, bool]] = []
-        self.outer.append((",", "}", ":"))
         while self.token.kind != "}":
             optional = self.accept("?") is not None
             field = self.expect("IDENTIFIER")
@@ -321,7 +298,6 @@ class _Parser(TokenStream):
             if not self.accept(","):
                 break
         self.expect("}")
-        self.outer.pop()
         return StructNode(offset, name, fields)
 
 
