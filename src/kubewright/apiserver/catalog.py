@@ -39,8 +39,12 @@ class Converter(Protocol):
         Raises StatusError: the conversion webhook failed.
         """
 
-    def convert_now(self, obj: dict[str, Any], api_version: str) -> dict[str, Any] | None:
-        """The same for one object, where nobody has to be asked; None where somebody has (a webhook)."""
+    def convert_now(self, obj: dict[str, Any], api_version: str, *, defaults: bool = True) -> dict[str, Any] | None:
+        """The same for one object, where nobody has to be asked; None where somebody has (a webhook).
+
+        Args:
+            defaults: whether what the object has not, as it was read, is filled in.
+        """
 
     def reads_otherwise(self, api_version: str) -> bool:
         """Whether what is written in a version may be read back as something else (see `CustomVersion`)."""

@@ -5,6 +5,7 @@ A module of its own, as few requests need it and the library takes longer to loa
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import yaml
@@ -50,6 +51,12 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+# As in JSON, and as go-yaml has it; YAML 1.1 wants a point and a sign.
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+\Z"),
+    list("-+.0123456789"),
+)
 
 
 def read_yaml(body: bytes, strict: bool) -> Body:

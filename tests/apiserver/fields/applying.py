@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -255,6 +256,7 @@ def _shuffled(chance: random.Random, items: list[Any]) -> list[Any]:
 
 # -- answers ----------------------------------------------------------------------------------------------------------
 
+_UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CHANGING = ("uid", "resourceVersion", "creationTimestamp", "generation")
 
 
@@ -263,10 +265,13 @@ def comparable(status: int, body: bytes, namespace: str) -> Any:
     answer = orjson.loads(body.replace(namespace.encode(), b"NS"))
     if answer.get("kind") == "Status":
         causes = (answer.get("details") or {}).get("causes") or []
+        answer["message"] = _UID.sub("UID", answer.get("message") or "")
         if answer.get("reason") == "Conflict":
             # Go goes through managers as its maps do; so the order of conflicts is chance.
             message = sorted(answer["message"].split("\n"))
             return [status, answer["reason"], message, sorted(causes, key=repr)]
+        if not causes and "errors:\n" in answer["message"]:
+            return [status, answer.get("reason"), sorted(answer["message"].split("\n"))]
         if len(causes) > 1:
             # The same for the fields of an object.
             return [status, answer.get("reason"), sorted(causes, key=repr)]

@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -13,6 +14,7 @@ import pytest
 from tests.apiserver.fidelity.doors import Door, RealDoor
 from tests.apiserver.fidelity.embedded import EmbeddedDoor
 from tests.apiserver.fields.applying import CRD, Write, comparable, random_writes
+from tests.apiserver.fields.odd_writes import GADGETS, filled, odd_writes
 
 from kubewright.testing import ClusterAccess
 
@@ -26,15 +28,18 @@ async def ask(door: Door, method: str, path: str, body: Any, content_type: str =
     return await door.ask(method, path, headers, None if body is None else orjson.dumps(body))
 
 
-async def prepared(door: Door) -> None:
-    """The custom kind, served."""
-    await ask(door, "POST", DEFINITIONS, CRD)
-    path = f"/apis/{CRD['spec']['group']}/v1/namespaces/default/widgets"
-    for _ in range(200):
-        if (await ask(door, "GET", path, None)).status == 200:
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError("the custom kind is not served")
+async def prepared(door: Door, crd: dict[str, Any]) -> None:
+    """The custom kind, served in all versions."""
+    await ask(door, "POST", DEFINITIONS, crd)
+    spec = crd["spec"]
+    for version in spec["versions"]:
+        path = f"/apis/{spec['group']}/{version['name']}/namespaces/default/{spec['names']['plural']}"
+        for _ in range(200):
+            if (await ask(door, "GET", path, None)).status == 200:
+                break
+            await asyncio.sleep(0.1)
+        else:
+            raise AssertionError("the custom kind is not served")
 
 
 async def answers(door: Door, writes: list[Write]) -> list[Any]:
@@ -42,8 +47,12 @@ async def answers(door: Door, writes: list[Write]) -> list[Any]:
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
     assert (await ask(door, "POST", "/api/v1/namespaces", body)).status == 201
     found = []
+    live: dict[str, Any] | None = None
     for write in writes:
-        answer = await ask(door, write.method, write.path.format(namespace=namespace), write.body, write.content_type)
+        path, body = write.path.format(namespace=namespace), filled(write.body, live)
+        answer = await ask(door, write.method, path, body, write.content_type)
+        if answer.status < 300 and "/scale" not in path and "dryRun" not in path:
+            live = orjson.loads(answer.body)
         found.append(comparable(answer.status, answer.body, namespace))
     await ask(door, "DELETE", f"/api/v1/namespaces/{namespace}", None)
     return found
@@ -62,7 +71,10 @@ def _shown(writes: list[Write], place: int, real: Any, ours: Any, seed: int) -> 
 
 
 @pytest.mark.control_plane
-def test_random_writes_by_several_managers_end_the_same_on_both_servers(control_plane: ClusterAccess) -> None:
+@pytest.mark.parametrize(("crd", "random_writes"), [(CRD, random_writes), (GADGETS, odd_writes)], ids=["usual", "odd"])
+def test_random_writes_by_several_managers_end_the_same_on_both_servers(
+    control_plane: ClusterAccess, crd: dict[str, Any], random_writes: Callable[[random.Random, int], list[Write]]
+) -> None:
     runs = int(os.environ.get("KUBEWRIGHT_APPLY_RUNS", RUNS))
     different: list[str] = []
 
@@ -83,18 +95,13 @@ def test_random_writes_by_several_managers_end_the_same_on_both_servers(control_
                 await one(real, ours, seed)
 
         try:
-            await prepared(real)
-            await prepared(ours)
+            await prepared(real, crd)
+            await prepared(ours, crd)
             async with asyncio.TaskGroup() as group:
                 for number in range(runs):
                     group.create_task(bounded(SEED + number))
         finally:
-            await ask(
-                real,
-                "DELETE",
-                f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{CRD['metadata']['name']}",
-                None,
-            )
+            await ask(real, "DELETE", f"{DEFINITIONS}/{crd['metadata']['name']}", None)
             await real.close()
 
     asyncio.run(main())

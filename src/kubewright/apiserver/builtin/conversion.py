@@ -43,7 +43,7 @@ class _Built:
     def one(self, obj: Object, api_version: str) -> Object:
         raise NotImplementedError
 
-    def convert_now(self, obj: Object, api_version: str) -> Object:
+    def convert_now(self, obj: Object, api_version: str, *, defaults: bool = True) -> Object:
         """The object in another version."""
         if obj.get("apiVersion") == api_version:
             return obj

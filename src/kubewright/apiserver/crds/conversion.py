@@ -54,10 +54,10 @@ class CustomConverter:
         self._conversion, self._name = conversion.get("webhook") or {}, name
         self._webhook, self._new_uid = webhook, new_uid
 
-    def convert_now(self, obj: dict[str, Any], api_version: str) -> dict[str, Any] | None:
+    def convert_now(self, obj: dict[str, Any], api_version: str, *, defaults: bool = True) -> dict[str, Any] | None:
         if self._asks and obj["apiVersion"] != api_version:
             return None
-        present = self._present(obj)
+        present = self._present(obj) if defaults else obj
         if present["apiVersion"] == api_version:
             return present
         made = {**present, "apiVersion": api_version}

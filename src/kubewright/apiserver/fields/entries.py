@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple
 
-from .paths import FieldSet, decoded, encoded
+from .paths import FieldSet, decoded, encoded, is_readable
 
 __all__ = ["APPLY", "BEFORE_FIRST_APPLY", "UPDATE", "Entries", "ManagerId", "Owned"]
 
@@ -57,6 +57,10 @@ class Owned:
             self._paths = decoded(self._entry.get("fieldsV1") or {})
         return self._paths
 
+    @property
+    def is_empty(self) -> bool:
+        return not (self._entry.get("fieldsV1") if self._paths is None and self._entry is not None else self._paths)
+
     def with_paths(self, paths: FieldSet) -> Owned:
         return self if paths == self.paths else Owned(self.api_version, self.time, paths)
 
@@ -64,7 +68,7 @@ class Owned:
         """The same at another time. What was read is not written anew."""
         return Owned(self.api_version, time, self._paths, self._entry)
 
-    def entry(self, who: ManagerId) -> dict[str, Any]:
+    def entry(self, who: ManagerId, *, is_custom: bool = False) -> dict[str, Any]:
         """As it is kept in the object."""
         if self._entry is not None:
             return {**self._entry, "time": self.time} if self.time else dict(self._entry)
@@ -73,7 +77,7 @@ class Owned:
         made["apiVersion"] = self.api_version
         if self.time:
             made["time"] = self.time
-        made |= {"fieldsType": "FieldsV1", "fieldsV1": encoded(self.paths)}
+        made |= {"fieldsType": "FieldsV1", "fieldsV1": encoded(self.paths, is_custom=is_custom)}
         if who.subresource:
             made["subresource"] = who.subresource
         return made
@@ -86,13 +90,19 @@ class Entries:
         self.owned: dict[ManagerId, Owned] = owned or {}
 
     @classmethod
-    def read(cls, fields: Sequence[Any] | None) -> Entries | None:
-        """From an object; None where it cannot be read."""
+    def read(cls, fields: Sequence[Any] | None, *, is_checked: bool = False) -> Entries | None:
+        """From an object; None where it cannot be read.
+
+        Args:
+            is_checked: whether the sets are known to be readable, as those that are stored.
+        """
         made = cls()
         for each in fields or ():
             if not isinstance(each, dict) or each.get("operation") not in (APPLY, UPDATE):
                 return None
             if not each.get("apiVersion") or each.get("fieldsType") != "FieldsV1":
+                return None
+            if not is_checked and not is_readable(each.get("fieldsV1")):
                 return None
             who = ManagerId.of(
                 each.get("manager", ""), each["operation"], each["apiVersion"], each.get("subresource", "")
@@ -100,9 +110,9 @@ class Entries:
             made.owned[who] = Owned(each["apiVersion"], each.get("time") or "", entry=each)
         return made
 
-    def written(self) -> list[dict[str, Any]]:
-        """As the object keeps them, in the server's order."""
-        made = [each.entry(who) for who, each in self.owned.items()]
+    def written(self, *, is_custom: bool) -> list[dict[str, Any]]:
+        """As an object keeps them, in the server's order."""
+        made = [each.entry(who, is_custom=is_custom) for who, each in self.owned.items()]
         made.sort(key=_place)
         return made
 

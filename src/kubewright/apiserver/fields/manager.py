@@ -25,12 +25,15 @@ from kubewright.model.times import format_time
 from kubewright.schema.structural.values import same as is_same
 
 from ..catalog import ResourceType
-from ..errors import StatusError, bad_request, unexplained
+from ..errors import bad_request, unexplained
+from .conflicts import Conflicts, conflict_error
 from .entries import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entries, ManagerId, Owned
 from .merging import merge, remove
-from .paths import FieldPath, FieldSet, ordered, shown, with_named
+from .paths import FieldPath, FieldSet, ordered, with_named
+from .reconciling import reconciled
 from .types import FieldType
 from .walking import Difference, compare, field_set, type_errors
+from .ways import written_by
 
 __all__ = ["FieldManagers", "Kinds"]
 
@@ -91,22 +94,33 @@ class FieldManagers:
         given = new["metadata"].pop("managedFields", None)
         kept = (live or {}).get("metadata", {}).get("managedFields")
         if subresource:
-            entries = Entries.read(kept) or Entries()
+            entries = Entries.read(kept, is_checked=True) or Entries()
         elif given is not None and (not given or given == [{}]):
             entries = Entries()
         else:
             read = Entries.read(given)
-            entries = read if read is not None and read.owned else Entries.read(kept) or Entries()
+            entries = read if read is not None and read.owned else Entries.read(kept, is_checked=True) or Entries()
         if live is not None and not entries.owned:
             return
         # The real server keeps no time for writes through the scale.
         work = _Write(self._kinds, kind, subresource, entries, "" if subresource == "scale" else format_time(now))
         before = _without_managed(live) if live is not None else self._kinds.empty(kind)
-        if work.update(before, new, manager):
+        try:
+            is_changed = (
+                work.update(before, new, manager) if subresource != "scale" or work.owns_any(before, new) else None
+            )
+        except _NoVersion:
+            # The real server gives up tracking, and says so in its log only.
+            is_changed = None
+        if is_changed is None:
+            if kept:
+                new["metadata"]["managedFields"] = kept
+            return
+        if is_changed:
             entries.cap()
-            new["metadata"]["managedFields"] = entries.written()
+            new["metadata"]["managedFields"] = entries.written(is_custom=kind.is_custom)
         else:
-            self._put(entries, live, new)
+            self._put(kind, entries, live, new)
 
     def apply(
         self,
@@ -128,35 +142,37 @@ class FieldManagers:
         if (patch.get("metadata") or {}).get("managedFields") is not None:
             raise bad_request("metadata.managedFields must be nil")
         before = _without_managed(live) if live is not None else self._kinds.empty(kind)
-        entries = Entries.read((live or {}).get("metadata", {}).get("managedFields")) or Entries()
+        entries = Entries.read((live or {}).get("metadata", {}).get("managedFields"), is_checked=True) or Entries()
         work = _Write(self._kinds, kind, subresource, entries, format_time(now))
         if live is not None and not entries.owned:
             work.update(self._kinds.empty(kind), before, BEFORE_FIRST_APPLY)
         try:
             new = work.apply(before, patch, manager, force=force)
-        except _Conflicts as conflicts:
+        except _NoVersion as error:
+            raise unexplained(str(error)) from None
+        except Conflicts as conflicts:
             new = self._over_last_applied(work, before, patch, manager, conflicts)
         if manager == _KUBECTL and _last_applied(new):
             _set_last_applied(new, patch)
-        self._put(work.entries, live, new)
+        self._put(kind, work.entries, live, new)
         return new
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _over_last_applied(
-        self, work: _Write, before: dict[str, Any], patch: dict[str, Any], manager: str, conflicts: _Conflicts
+        self, work: _Write, before: dict[str, Any], patch: dict[str, Any], manager: str, conflicts: Conflicts
     ) -> dict[str, Any]:
         """kubectl may take over what it applied from the client's side, if nobody has changed it since."""
         allowed = work.owned_by_last_applied(before) if manager == _KUBECTL else frozenset()
         left = [each for each in conflicts.found if each[1] not in allowed]
         if left or not allowed:
-            raise _conflict_error(left or conflicts.found)
+            raise conflict_error(left or conflicts.found)
         return work.apply(before, patch, manager, force=True)
 
     @staticmethod
-    def _put(entries: Entries, live: dict[str, Any] | None, new: dict[str, Any]) -> None:
+    def _put(kind: ResourceType, entries: Entries, live: dict[str, Any] | None, new: dict[str, Any]) -> None:
         """Write the entries into the object; those of the live one where they only differ by times."""
-        made = entries.written()
+        made = entries.written(is_custom=kind.is_custom)
         if live is not None:
             kept = live["metadata"].get("managedFields") or []
             if _sets_of(made) == _sets_of(kept) and is_same(_without_managed(new), _without_managed(live)):
@@ -165,12 +181,8 @@ class FieldManagers:
             new["metadata"]["managedFields"] = made
 
 
-class _Conflicts(Exception):
-    """Fields that others own: `(who, path)` each."""
-
-    def __init__(self, found: list[tuple[ManagerId, FieldPath]]) -> None:
-        super().__init__(found)
-        self.found = found
+class _NoVersion(Exception):
+    """A manager of a custom kind used a version that the definition has not."""
 
 
 class _Write:
@@ -187,6 +199,7 @@ class _Write:
         """Track a change that was made. Gives whether there is one."""
         version = self._kind.api_version
         who = ManagerId.of(manager, UPDATE, version, self._subresource)
+        self._reconcile()
         difference = self._take(live, new, None, force=True)
         taken = self._mine(difference.modified | difference.added) - _NOBODYS
         before = self.entries.owned.get(who)
@@ -197,7 +210,7 @@ class _Write:
         return not difference.is_empty
 
     def apply(self, live: dict[str, Any], stated: dict[str, Any], manager: str, *, force: bool) -> dict[str, Any]:
-        """The live object with what is stated, and the entries that follow. Raises _Conflicts, StatusError."""
+        """The live object with what is stated, and the entries that follow. Raises Conflicts, StatusError."""
         kind = self._kind
         problems = type_errors(stated, self._type)
         if problems:
@@ -206,6 +219,7 @@ class _Write:
             said = problems[0] if len(problems) == 1 else "errors:" + "".join(f"\n  {each}" for each in problems)
             raise unexplained(f"failed to create typed patch object ({name}): {said}")
         who = ManagerId.of(manager, APPLY, kind.api_version, self._subresource)
+        self._reconcile()
         before = dict(self.entries.owned)
         merged: dict[str, Any] = merge(live, stated, self._type)
         last = self.entries.owned.get(who)
@@ -214,13 +228,19 @@ class _Write:
         try:
             new = self._pruned(merged, last)
             self._take(live, new, who, force=force)
-        except _Conflicts:
+        except Conflicts:
             self.entries.owned = before
             raise
         # The time is that of the last change: who states what is there already has changed nothing.
         time = self._time if not is_same(new, live) else last.time if last is not None else ""
         self.entries.put(who, Owned(kind.api_version, time, states - _NOBODYS))
         return new
+
+    def owns_any(self, live: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Whether anybody owns what a change through a view changes: as for objects, only then it is tracked."""
+        difference = compare(live, new, self._type)
+        changed = difference.modified | difference.added | difference.removed
+        return not changed or any(owned.paths & changed for owned in self.entries.owned.values())
 
     def owned_by_last_applied(self, live: dict[str, Any]) -> FieldSet:
         """What kubectl applied from the client's side and is still as it was."""
@@ -238,8 +258,21 @@ class _Write:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
+    def _reconcile(self) -> None:
+        """Follow changes of the schema since the sets were written: of definitions, as no other changes meanwhile.
+
+        Raises _NoVersion: a manager used a version that there is not; of a built-in kind it would be left out.
+        """
+        if not self._kind.is_custom:
+            return
+        for who, owned in self.entries.owned.items():
+            type_ = self._kinds.type_of(self._kind, owned.api_version)
+            if type_ is None:
+                raise _NoVersion(f"request to convert CR to an invalid group/version: {owned.api_version}")
+            self.entries.owned[who] = owned.with_paths(reconciled(owned.paths, type_))
+
     def _take(self, live: dict[str, Any], new: dict[str, Any], me: ManagerId | None, *, force: bool) -> Difference:
-        """Take from all others what has changed. Raises _Conflicts: they own some of it, and it is not forced."""
+        """Take from all others what has changed. Raises Conflicts: they own some of it, and it is not forced."""
         mine = compare(live, new, self._type, is_exact=self._kind.is_custom)
         conflicts: list[tuple[ManagerId, FieldPath]] = []
         taken: dict[ManagerId, FieldSet] = {}
@@ -254,8 +287,10 @@ class _Write:
             if difference is None:
                 del self.entries.owned[who]
                 continue
-            changed = self._mine(difference.modified | difference.added)
-            gone = self._mine(difference.removed)
+            changed, gone = difference.modified | difference.added, difference.removed
+            if version == self._kind.api_version or not self._kind.is_custom:
+                # Of a custom kind what a way in does not write is said for the version of the request only.
+                changed, gone = self._mine(changed), self._mine(gone)
             if not changed and not gone:
                 continue
             found = owned.paths & changed
@@ -263,9 +298,11 @@ class _Write:
             if found or owned.paths & gone:
                 taken[who] = owned.paths - found - gone
         if conflicts and not force:
-            raise _Conflicts(conflicts)
+            raise Conflicts(conflicts)
         for who, left in taken.items():
             self.entries.put(who, self.entries.owned[who].with_paths(left))
+        for who in [each for each, owned in self.entries.owned.items() if owned.is_empty and each != me]:
+            del self.entries.owned[who]
         return mine
 
     def _difference(self, live: dict[str, Any], new: dict[str, Any], version: str) -> Difference | None:
@@ -279,20 +316,12 @@ class _Write:
         converter = self._kind.converter
         if converter is None or version == obj.get("apiVersion"):
             return obj
-        made = converter.convert_now(obj, version)
+        made = converter.convert_now(obj, version, defaults=False)
         return {**obj, "apiVersion": version} if made is None else made
 
     def _mine(self, paths: FieldSet) -> FieldSet:
-        """Without what this way in does not write: the status beside its subresource, all else through it."""
-        if self._subresource == "status":
-            others = ("f:spec", "f:metadata") if self._kind.is_custom else ("f:spec",)
-        elif "status" in self._kind.subresources:
-            others = ("f:status",)
-        else:
-            return paths
-        if any(path and path[0] in others for path in paths):
-            return frozenset(path for path in paths if not path or path[0] not in others)
-        return paths
+        """Without what this way in does not write."""
+        return written_by(paths, self._kind, self._subresource)
 
     def _pruned(self, merged: dict[str, Any], last: Owned | None) -> dict[str, Any]:
         """Without what was stated the last time, is not now, and nobody else owns."""
@@ -337,47 +366,6 @@ def _without_managed(obj: dict[str, Any]) -> dict[str, Any]:
 def _sets_of(entries: list[dict[str, Any]]) -> dict[tuple[str, ...], Any]:
     names = ("manager", "operation", "apiVersion", "subresource")
     return {tuple(str(each.get(name, "")) for name in names): each.get("fieldsV1") for each in entries}
-
-
-# -- conflicts --------------------------------------------------------------------------------------------------------
-
-
-def _conflict_error(found: list[tuple[ManagerId, FieldPath]]) -> StatusError:
-    causes = [
-        {"reason": "FieldManagerConflict", "message": f"conflict with {_named(who)}", "field": shown(path)}
-        for who, path in found
-    ]
-    if len(found) == 1:
-        who, path = found[0]
-        message = f"Apply failed with 1 conflict: conflict with {_named(who)}: {shown(path)}"
-    else:
-        lines: list[str] = []
-        by_who: dict[ManagerId, list[FieldPath]] = {}
-        for who, path in found:
-            by_who.setdefault(who, []).append(path)
-        for who in sorted(by_who, key=_identifier):
-            lines.append(f"conflicts with {_named(who)}:")
-            lines += [f"- {shown(path)}" for path in by_who[who]]
-        message = f"Apply failed with {len(found)} conflicts: " + "\n".join(lines)
-    return StatusError(409, "Conflict", message, {"causes": causes})
-
-
-def _identifier(who: ManagerId) -> str:
-    """As the server sorts managers: by their JSON."""
-    parts = {
-        "manager": who.manager,
-        "operation": who.operation,
-        "apiVersion": who.api_version,
-        "subresource": who.subresource,
-    }
-    return orjson.dumps({name: each for name, each in parts.items() if each}).decode()
-
-
-def _named(who: ManagerId) -> str:
-    text = f'"{who.manager}"'
-    if who.subresource:
-        text += f' with subresource "{who.subresource}"'
-    return f"{text} using {who.api_version}" if who.operation == UPDATE else text
 
 
 # -- kubectl's own annotation -----------------------------------------------------------------------------------------

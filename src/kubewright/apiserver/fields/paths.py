@@ -14,9 +14,10 @@ Sets are Python sets of paths. Rules: `structured-merge-diff/fieldpath`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -30,11 +31,14 @@ __all__ = [
     "KeyProblem",
     "decoded",
     "encoded",
+    "is_readable",
     "item_element",
     "ordered",
     "shown",
     "with_named",
 ]
+
+_SMALL: Final = re.compile(r"e-(\d)$")
 
 FieldPath = tuple[str, ...]
 FieldSet = frozenset[FieldPath]
@@ -53,7 +57,7 @@ def item_element(item: Any, type_: ListType) -> str:
             raise KeyProblem("not supported: associative list with lists as elements")
         if item is None:
             raise KeyProblem("associative list without keys has an element that's an explicit null")
-        return f"v:{as_json(item)}"
+        return f"v:{_value(item)}"
     if item is None:
         raise KeyProblem("associative list with keys may not have a null element")
     if not isinstance(item, dict):
@@ -73,7 +77,38 @@ def item_element(item: Any, type_: ListType) -> str:
     return f"k:{as_json(found)}"
 
 
+def _value(item: Any) -> str:
+    """As JSON, but for a small exponent, which the server writes with two digits here and with one elsewhere."""
+    text = as_json(item)
+    return _SMALL.sub(r"e-0\1", text) if isinstance(item, float) else text
+
+
 # -- FieldsV1 ---------------------------------------------------------------------------------------------------------
+
+
+def is_readable(fields: Any) -> bool:
+    """Whether `fieldsV1` is a set: maps all the way down, and elements that say what they are."""
+    if fields is None:
+        return True
+    if not isinstance(fields, Mapping):
+        return False
+    return all(is_readable(below) and (element == "." or _is_element(element)) for element, below in fields.items())
+
+
+def _is_element(element: str) -> bool:
+    kind, text = element[:2], element[2:]
+    try:
+        if kind == "k:":
+            return isinstance(orjson.loads(text), dict)
+        if kind == "v:":
+            orjson.loads(text)
+        elif kind == "i:":
+            int(text)
+        else:
+            return kind == "f:"
+    except ValueError:
+        return False
+    return True
 
 
 def decoded(fields: Mapping[str, Any]) -> FieldSet:
@@ -92,8 +127,8 @@ def decoded(fields: Mapping[str, Any]) -> FieldSet:
     return frozenset(found)
 
 
-def encoded(paths: Iterable[FieldPath]) -> dict[str, Any]:
-    """The `fieldsV1` of a set, in the server's order."""
+def encoded(paths: Iterable[FieldPath], *, is_custom: bool = False) -> dict[str, Any]:
+    """The `fieldsV1` of a set, in the server's order: that of the text for custom kinds, whose objects are maps."""
     tree: dict[str, Any] = {}
     members: set[FieldPath] = set()
     for path in paths:
@@ -101,14 +136,16 @@ def encoded(paths: Iterable[FieldPath]) -> dict[str, Any]:
         inner = tree
         for element in path:
             inner = inner.setdefault(element, {})
-    return _ordered_tree(tree, (), members)
+    return _ordered_tree(tree, (), members, str.encode if is_custom else _order)
 
 
-def _ordered_tree(tree: dict[str, Any], path: FieldPath, members: set[FieldPath]) -> dict[str, Any]:
+def _ordered_tree(
+    tree: dict[str, Any], path: FieldPath, members: set[FieldPath], order: Callable[[str], Any]
+) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for element in sorted(tree, key=_order):
+    for element in sorted(tree, key=order):
         below, at = tree[element], (*path, element)
-        inner = _ordered_tree(below, at, members) if below else {}
+        inner = _ordered_tree(below, at, members, order) if below else {}
         made[element] = {".": {}, **inner} if inner and at in members else inner
     return made
 

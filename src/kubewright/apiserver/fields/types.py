@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-__all__ = ["FieldType", "FieldTypes", "ListType", "MapType", "deduce"]
+__all__ = ["DEDUCED", "FieldType", "FieldTypes", "ListType", "MapType", "deduce"]
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _QUANTITY: Final = "io.k8s.apimachinery.pkg.api.resource.Quantity"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from kubewright.schema.structural.gotext import plain, typed
-from kubewright.schema.structural.values import same
 
 from .paths import FieldPath, FieldSet, KeyProblem, item_element, shown_element
 from .types import FieldType, ListType, MapType, deduce
@@ -114,7 +113,16 @@ class _Comparison:
 
     def are_equal(self, old: Any, new: Any) -> bool:
         """The fast comparison takes 1 for true; where types do not forbid that, a second one looks again."""
-        return bool(old == new) and (not self.is_exact or same(old, new))
+        return bool(old == new) and (not self.is_exact or _are_alike(old, new))
+
+
+def _are_alike(old: Any, new: Any) -> bool:
+    """Whether values that are equal to Python are to the server: it takes 2 for 2.0, and not 1 for true."""
+    if isinstance(old, dict):
+        return all(_are_alike(each, new[name]) for name, each in old.items())
+    if isinstance(old, list):
+        return all(map(_are_alike, old, new))
+    return isinstance(old, bool) == isinstance(new, bool)
 
 
 def compare(old: Any, new: Any, type_: FieldType, *, is_exact: bool = True) -> Difference:
@@ -138,8 +146,8 @@ def _compare(old: Any, new: Any, type_: FieldType, path: FieldPath, found: _Comp
     elif old is ABSENT or old_shape == new_shape:
         is_leaf = _compare_as(new_shape, old, new, type_, path, found, False)
     else:
-        is_leaf = _compare_as(old_shape, old, new, type_, path, found, False)
-        is_leaf = _compare_as(new_shape, old, new, type_, path, found, is_leaf)
+        _compare_as(old_shape, old, new, type_, path, found, False)
+        is_leaf = _compare_as(new_shape, old, new, type_, path, found, False)
     if not is_leaf:
         if old is ABSENT:
             found.added.add(path)
