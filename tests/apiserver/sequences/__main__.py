@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def main() -> int:
-    from sequences.judging import compare
     from kubewright.testing.controlplane import ControlPlane
+    from sequences.judging import compare
 
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver.sequences", description=__doc__)
     parser.add_argument("--operations", type=int, default=5_000)
