@@ -20,7 +20,8 @@ from .transcripts import TRANSCRIPTS, for_group
 
 @pytest.fixture(scope="module")
 def embedded() -> Iterator[EmbeddedServer]:
-    with EmbeddedThread() as served:
+    # Like the real server beside it: an API server alone, without controllers.
+    with EmbeddedThread(lambda: EmbeddedServer(garbage=False)) as served:
         yield served
 
 

@@ -20,6 +20,7 @@ from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
 from .fieldkinds import ServedKinds
 from .fields import FieldManagers, FieldTypes
+from .garbage import GarbageCollector
 from .registry.backend import Backend
 from .registry.call import resource_key
 from .server import ApiServer
@@ -60,6 +61,9 @@ class _FieldManagement:
     def fork(self, backend: Backend) -> _FieldManagement:
         return _FieldManagement(backend)
 
+    async def settle(self) -> None:
+        pass
+
     def close(self) -> None:
         pass
 
@@ -94,6 +98,7 @@ def new_server(
     webhook: ConversionWebhook | None = None,
     established_seconds: float = 0.0,
     setup_seconds: float = 0.0,
+    garbage: bool = False,
 ) -> ApiServer:
     """A server with the kinds, namespaces and behaviour of a new cluster.
 
@@ -103,6 +108,7 @@ def new_server(
         seed: makes uids and generated names the same in every run.
         webhook: calls the webhooks of custom resources that convert by one.
         established_seconds, setup_seconds: see `CrdController`.
+        garbage: clear away what has lost its owners, and what is in namespaces that go; an API server alone does not.
     """
     backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
     backend.protobuf = protobuf_reader(_built_in().types)
@@ -121,6 +127,8 @@ def new_server(
     server.add(
         CrdController(backend, webhook=webhook, established_seconds=established_seconds, setup_seconds=setup_seconds)
     )
+    if garbage:
+        server.add(GarbageCollector(backend))
     return server
 
 

@@ -82,6 +82,9 @@ class Part(Protocol):
     def fork(self, backend: Backend) -> Part:
         """The same part for a fork of its server."""
 
+    async def settle(self) -> None:
+        """Until nothing is due that the part does by itself, at once."""
+
     def close(self) -> None:
         """Let go of everything that waits."""
 
@@ -181,6 +184,14 @@ class ApiServer:
         for part in self._parts:
             made.add(part.fork(made.backend))
         return made
+
+    async def settle(self) -> None:
+        """Wait until what follows from the writes so far has happened: garbage is gone, namespaces are empty.
+
+        Without parts that do such things it is at once.
+        """
+        for part in self._parts:
+            await part.settle()
 
     def close(self) -> None:
         """End all streams. May be called again."""

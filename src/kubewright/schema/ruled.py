@@ -40,9 +40,6 @@ def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
     from .cel.rule_checks import SchemaRules
 
     _write_whole_defaults(schema)
-    for error in default_rule_errors(schema, ""):
-        at = Place(place.owner, _field_of(error.field.removesuffix(".default")), place.source)
-        problems.add(at, f"default: {error.detail}", "change the default, or the rule")
     checked = SchemaRules(schema)
     for rule, error, unbounded in checked.findings:
         where = problems.place_of(rule) if rule is not None else None
@@ -50,6 +47,11 @@ def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
             where = Place(place.owner, _field_of(error.field), place.source) if rule is not None else place
         said, cure = _say(rule, error, unbounded)
         problems.add(where, said, cure)
+    if checked.findings:
+        return  # rules that do not compile say nothing of defaults
+    for error in default_rule_errors(schema, ""):
+        at = Place(place.owner, _field_of(error.field.removesuffix(".default")), place.source)
+        problems.add(at, f"default: {error.detail}", "change the default, or the rule")
 
 
 def ask(rule: Rule, new: Any, old: Any, schema: Any) -> list[FieldError]:

@@ -52,6 +52,7 @@ class EmbeddedServer:
     data_dir    keep everything here; a new start goes on from it (default: nothing is kept)
     sync        each write waits for the disk, so that a power failure takes nothing either
     nodes       make sure that there are so many Nodes, node-0 and on; nobody runs Pods on them
+    garbage     clear away what has lost its owners, and what is in namespaces that go, as a cluster's controllers do
     name        of cluster and context in the kubeconfig
     server      serve this one (default: a new one)
     pki         folder of its certificates; made if there are none (default: below data_dir, or in the cache folder)
@@ -71,13 +72,14 @@ class EmbeddedServer:
         data_dir: Path | None = None,
         sync: bool = False,
         nodes: int = 0,
+        garbage: bool = True,
         name: str = "kubewright-embedded",
         server: ApiServer | None = None,
         client_ca: Path | None = None,
         pki: Path | None = None,
     ) -> None:
         self._port, self._data_dir, self._sync, self._nodes, self._name = port, data_dir, sync, nodes, name
-        self._server, self._client_ca, self._pki = server, client_ca, pki
+        self._server, self._client_ca, self._pki, self._garbage = server, client_ca, pki, garbage
         self._journal: Journal | None = None
         self._front: HttpFront | None = None
         self._token = ""
@@ -122,7 +124,7 @@ class EmbeddedServer:
         try:
             store = self._opened()
             if self._server is None:
-                self._server = new_server(store=store)
+                self._server = new_server(store=store, garbage=self._garbage)
             self._token = self._kept_token()
             pki = self._pki or (self._data_dir or cache_dir() / "embedded") / "pki"
             tls = _tls(pki, self._name)
@@ -132,6 +134,7 @@ class EmbeddedServer:
                 tls.verify_mode = ssl.CERT_OPTIONAL
                 # One that has expired is let in, to be told 401 as by the real server.
                 tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
+            await self._server.settle()
             await self._add_nodes(self._server)
             self._server.use(admins_only)
             known = Authentication({self._token: ADMIN})

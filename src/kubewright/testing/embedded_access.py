@@ -53,7 +53,9 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
         for file, pair in pairs.items():
             write_private(pki / f"{file}.crt", pair.certificate)
             write_private(pki / f"{file}.key", pair.key)
-        with EmbeddedThread(lambda: EmbeddedServer(name=name, pki=pki, client_ca=pki / "client-ca.crt")) as served:
+        with EmbeddedThread(
+            lambda: EmbeddedServer(name=name, pki=pki, client_ca=pki / "client-ca.crt", garbage=False)
+        ) as served:
             write_private(pki / "serving-ca.crt", served.ca)
             access = ClusterAccess(
                 name=name,

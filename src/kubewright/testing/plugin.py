@@ -70,7 +70,7 @@ def embedded_base() -> Iterator[ApiServer]:
     """An embedded server that every test's own begins as. Override it to put CRDs and objects there once."""
     from kubewright.apiserver import new_server
 
-    with contextlib.closing(new_server()) as server:
+    with contextlib.closing(new_server(garbage=True)) as server:
         yield server
 
 

@@ -88,6 +88,9 @@ class CrdController:
             made._wait(name)
         return made
 
+    async def settle(self) -> None:
+        """At once: definitions change right behind the commits that made it necessary."""
+
     def close(self) -> None:
         """Let go of all timers."""
         for timer in [*self._waiting.values(), *self._setting_up.values()]:
