@@ -178,6 +178,14 @@ def test_a_cancellation_from_inside_is_a_failure_and_stops_nothing_else(caplog: 
     assert "was cancelled" in caplog.text
 
 
+def test_a_reconcile_that_asks_the_program_to_end_fails_and_stops_nothing_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    calls = play([SystemExit(3), None])
+    assert len(calls) == 2
+    assert "the reconcile asked the program to end (sys.exit(3))" in caplog.text
+
+
 def test_what_is_no_outcome_is_told_once_by_its_type_and_the_place_of_the_function(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -294,6 +294,12 @@ class Reconciler:
             if me is None or me.cancelling():
                 raise
             raise RuntimeError(f"{self._spec.name}: something that the reconcile waited for was cancelled") from error
+        except SystemExit as error:
+            # A library that gives up must not take all other objects with it, least of all without a word.
+            raise RuntimeError(
+                f"{self._spec.name}: the reconcile asked the program to end (sys.exit({error.code!r})); "
+                "raise Terminal or Retry to end a pass"
+            ) from error
 
     def seen(self, function: object, obj: Object | Key, line: str) -> Seen:
         """What is told when the function blocks the event loop."""
