@@ -258,7 +258,8 @@ class Operator:
         if _importing.get():
             raise RunAtImport("operator.run() at import; put it below `if __name__ == '__main__':`")
         config = config or ClientConfig.load()
-        where = "all namespaces" if self.namespace is None else f"namespace {self.namespace}"
+        names = [self.namespace] if self.namespace is not None else sorted(self.cache.namespaces or ())
+        where = f"namespace{'s' if len(names) > 1 else ''} {', '.join(names)}" if any(names) else "all namespaces"
         logger.info("%s: %s, by %s; %s", self.name, config.server, config.source, where)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(self._run(config, install))

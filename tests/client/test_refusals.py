@@ -77,6 +77,13 @@ def test_a_name_that_is_no_text_is_refused() -> None:
     assert refused(lambda c: c.delete(Web, 5)).rule == "is not a str"  # type: ignore[arg-type]
 
 
+def test_a_dictionary_is_neither_a_patch_nor_an_object() -> None:
+    plain: Any = {"spec": {}}
+    assert "MergePatch({...})" in str(refused(lambda c: c.patch(Web, plain, "a")))
+    assert "give an object, or its class and a name" in str(refused(lambda c: c.delete(plain)))
+    assert "give an object, or its class and a name" in str(refused(lambda c: c.update(plain)))
+
+
 def test_a_class_without_a_name_is_refused() -> None:
     assert refused(lambda c: c.delete(Web)).field == "metadata.name"
     assert refused(lambda c: c.patch(Web, MergePatch({}))).field == "metadata.name"

@@ -123,4 +123,6 @@ def _said_by(target: Target) -> tuple[type[Object], str, str]:
     if isinstance(target, Object):
         metadata = target.metadata
         return type(target), metadata.name, metadata.namespace
+    if not isinstance(target, type):
+        raise InvalidRequest("target", target, "is no object of a kind", "give an object, or its class and a name")
     return target, "", ""

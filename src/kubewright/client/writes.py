@@ -157,6 +157,8 @@ class Writes(Calls):
             Invalid: the result breaks the schema, or an operation of a JsonPatch failed.
             NotFound, InvalidRequest, KindNotServed, ApiError, TransportError.
         """
+        if not isinstance(patch, Patch):
+            raise InvalidRequest("patch", patch, "is no patch", "say which kind it is, such as MergePatch({...})")
         kind = type(target) if isinstance(target, Object) else target
         cls, path = await self._object(target, name, namespace, of, subresource)
         query = self._query(dry_run, field_manager, field_validation)
