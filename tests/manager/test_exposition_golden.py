@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -31,6 +31,7 @@ from kubewright.models.core.v1 import ConfigMap
 from kubewright.models.events.v1 import Event
 from kubewright.observe import Registry
 from kubewright.observe.instruments import CertificateMetrics, RequestMetrics
+from kubewright.queue import ExponentialBackoff
 from running import until
 from webs import Web, config, web
 
@@ -105,7 +106,7 @@ PROCESS = {
 # fmt: on
 
 
-@controller(Web, owns=[ConfigMap], workers=2, deadline_seconds=2)
+@controller(Web, owns=[ConfigMap], workers=2, deadline_seconds=2, rate_limiter=partial(ExponentialBackoff, jitter=0))
 async def reconcile(web: Web, ctx: Context) -> Result | None:
     name = web.metadata.name
     await asyncio.sleep(0.25)

@@ -89,7 +89,7 @@ def _pod(rng: random.Random) -> dict[str, Any]:
 def _secret(rng: random.Random) -> dict[str, Any]:
     choices: list[dict[str, Any]] = [
         {"stringData": {rng.choice("kl"): rng.choice(("v", ""))}},
-        {"data": {rng.choice("kl"): rng.choice(("dg==", "%", None))}},
+        {"data": {rng.choice("kl"): rng.choice(("dg==", "%"))}},
         {"type": rng.choice(("Opaque", "other"))},
         {"immutable": rng.choice((True, False, None))},
     ]

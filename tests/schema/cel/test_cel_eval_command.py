@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def test_a_file_that_cannot_be_read_is_named(option: str, tmp_path: Path) -> Non
     missing = tmp_path / "missing.yaml"
     code, _, err = run("true", option, str(missing))
     assert code == 2
-    assert "missing.yaml" in err.replace("\n", "").replace("\u2502", "")
+    # The box that it is said in breaks long paths anywhere.
+    assert "missing.yaml" in re.sub(r"[\s\u2502]", "", err)
     broken = tmp_path / "broken.yaml"
     broken.write_bytes(b"\xff\xfe{")
     assert run("true", option, str(broken))[0] == 2

@@ -95,6 +95,10 @@ def _options(call: Call) -> DeleteOptions:
         if not isinstance(read.value, dict):
             said = f"json: cannot unmarshal {called_in_go(read.value)} into {GO_HEAD}"
             raise bad_request(f"couldn't get version/kind; json parse error: {said}")
+        for name in ("kind", "apiVersion"):
+            if not isinstance(found := read.value.get(name) or "", str):
+                said = f"json: cannot unmarshal {called_in_go(found)} into Go struct field .{name} of type string"
+                raise bad_request(f"couldn't get version/kind; json parse error: {said}")
         kind = read.value.get("kind") or "DeleteOptions"
         if kind != "DeleteOptions":
             version = read.value.get("apiVersion") or "meta.k8s.io/v1"
