@@ -59,8 +59,18 @@ async def _answers(door: Door, *, is_atomic_first: bool) -> list[Any]:
         await write("apply", "alice", _spec("2"))
         await write("apply!", "carol", {"map": {"c": "3"}})
     finally:
-        await ask(door, "DELETE", f"{DEFINITIONS}/widgets.{GROUP}", None)
+        await _removed(door)
     return found
+
+
+async def _removed(door: Door) -> None:
+    """Delete the definition, and wait until it is gone: the next one has its name."""
+    await ask(door, "DELETE", f"{DEFINITIONS}/widgets.{GROUP}", None)
+    for _ in range(200):
+        if (await ask(door, "GET", f"{DEFINITIONS}/widgets.{GROUP}", None)).status == 404:
+            return
+        await asyncio.sleep(0.1)
+    raise AssertionError("the definition is still there")
 
 
 async def _change(door: Door, *, is_atomic: bool) -> None:
