@@ -18,7 +18,7 @@ import orjson
 from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.values import MAX_DEPTH
 
-from .errors import bad_request, unsupported_media_type
+from .errors import unsupported_media_type
 
 __all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "media_type", "read_body"]
 
@@ -278,10 +278,3 @@ def is_too_deep(value: Any, depth: int = 0) -> bool:
     if isinstance(value, list):
         return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
     return False
-
-
-def as_object(body: Body, what: str = "object") -> dict[str, Any]:
-    """The body, which has to be an object. Raises StatusError."""
-    if not isinstance(body.value, dict):
-        raise bad_request(f"the {what} is no object")
-    return body.value

@@ -95,7 +95,6 @@ class Journal:
                 f"{unfinished}: cannot be written ({error.strerror or error}); make room, or give another folder"
             ) from error
         self._open(size, size)
-        self._compact_size = size
 
     def read(self) -> Iterator[_Record]:
         """The records, oldest first. What was cut off at the end is cut off the file. Raises JournalError."""

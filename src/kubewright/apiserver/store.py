@@ -331,11 +331,6 @@ class Store:
             self._cut(collection, bisect_right(collection.log, wanted, key=_revision))
             collection.floor = max(collection.floor, wanted)
 
-    @property
-    def compacted(self) -> int:
-        """The revision up to which `compact` has forgotten."""
-        return self._floor
-
     def renew(self, resource: str) -> None:
         """The storage of a resource is set up anew: no watch starts at an older revision than the present one."""
         self._writable(resource).watch_floor = self.revision

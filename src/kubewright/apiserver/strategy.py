@@ -320,39 +320,6 @@ def changed_meta_errors(new: dict[str, Any], old: dict[str, Any]) -> list[FieldE
     return errors
 
 
-class StatusStrategy(GenericStrategy):
-    """The `status` subresource of a kind: takes the status, keeps everything else.
-
-    Everything else is asked of the strategy of the kind. Metadata is kept too, except what all status strategies let
-    through: `labels` and `annotations` follow the kind (`keeps_metadata`).
-    """
-
-    keeps_metadata = True
-
-    def __init__(self, main: Strategy) -> None:
-        self.main = main
-        self.allows_unconditional_update = main.allows_unconditional_update
-        self.field_labels = main.field_labels
-
-    def decode(self, obj: dict[str, Any]) -> Undecoded:
-        return self.main.decode(obj)
-
-    def default(self, obj: dict[str, Any]) -> None:
-        self.main.default(obj)
-
-    def prepare_update(self, new: dict[str, Any], old: dict[str, Any], context: Context) -> None:
-        for name in list(new):
-            if name not in _WHOLE and name not in old:
-                del new[name]
-        new |= {name: value for name, value in old.items() if name not in _WHOLE}
-        if self.keeps_metadata:
-            keep_metadata(new, old)
-
-    def fields(self, obj: dict[str, Any]) -> Mapping[str, str]:
-        return self.main.fields(obj)
-
-
-_WHOLE: Final = frozenset({"apiVersion", "kind", "metadata", "status"})
 _STATUS_KEEPS: Final = ("name", "namespace", "resourceVersion", "managedFields")
 
 

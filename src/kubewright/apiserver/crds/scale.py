@@ -15,8 +15,7 @@ _SHOWN: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimesta
 class CustomScale:
     """Scale of autoscaling/v1, by the paths of the definition."""
 
-    def __init__(self, group: str, plural: str, paths: Mapping[str, Any]) -> None:
-        self._group, self._plural = group, plural
+    def __init__(self, paths: Mapping[str, Any]) -> None:
         self._spec = _steps(paths.get("specReplicasPath"))
         self._status = _steps(paths.get("statusReplicasPath"))
         self._selector = _steps(paths.get("labelSelectorPath"))

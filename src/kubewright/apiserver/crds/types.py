@@ -57,7 +57,7 @@ def crd_types(
                 strategy=make(version, namespaced=namespaced, columns=columns),
                 storage=Storage(group, names["plural"], f"{group}/{stored}"),
                 converter=converter,
-                subresources=_subresources(version, group, names["plural"], namespaced),
+                subresources=_subresources(version, group, namespaced),
                 schema=version.raw_schema,
                 is_custom=True,
                 warning=_warning(spec, version) if version.version.get("deprecated") else "",
@@ -67,13 +67,13 @@ def crd_types(
     return found
 
 
-def _subresources(version: CustomVersion, group: str, plural: str, namespaced: bool) -> dict[str, Subresource]:
+def _subresources(version: CustomVersion, group: str, namespaced: bool) -> dict[str, Subresource]:
     made: dict[str, Subresource] = {}
     if version.has_status:
         strategy = CustomStatusStrategy(version, namespaced=namespaced)
         made["status"] = Subresource("status", group=group, version=version.name, kind=version.kind, strategy=strategy)
     if version.scale:
-        view = CustomScale(group, plural, version.scale)
+        view = CustomScale(version.scale)
         made["scale"] = Subresource("scale", group="autoscaling", version="v1", kind="Scale", view=view)
     return made
 

@@ -42,10 +42,10 @@ def human_duration(seconds: float) -> str:
     return f"{whole // _YEAR}y"
 
 
-def human_since(when: Any, now: datetime, *, absent: str = "<unknown>") -> str:
-    """How long a timestamp of an object is ago; `<invalid>` where it is none."""
+def human_since(when: Any, now: datetime) -> str:
+    """How long a timestamp of an object is ago; `<unknown>` without one, `<invalid>` where it is none."""
     if when is None or when == "":
-        return absent
+        return "<unknown>"
     if not isinstance(when, str):
         return "<invalid>"
     try:
