@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from .errors import StatusError
+from .options import wants_watch
 from .request import Request
 from .routes import Route, route
 
@@ -41,12 +42,10 @@ async def admins_only(server: ApiServer, request: Request, following: Next) -> A
     if where is None:
         verb = request.method.lower()
         raise StatusError(403, "Forbidden", f'forbidden: User "{user}" cannot {verb} path "{request.path}"', {})
-    wants_watch = request.parameter("watch") in ("true", "1")
-    verb = where.verb(request.method, watch=wants_watch)
+    verb = where.verb(request.method, watch=wants_watch(request.query))
     scope = f'in the namespace "{where.namespace}"' if where.namespace else "at the cluster scope"
     resource = f"{where.plural}/{where.subresource}" if where.subresource else where.plural
-    named = f"{where.plural}.{where.group}" if where.group else where.plural
-    shown = f'{named} "{where.name}"' if where.name else named
+    shown = f'{where.resource} "{where.name}"' if where.name else where.resource
     message = (
         f'{shown} is forbidden: User "{user}" cannot {verb} resource "{resource}" in API group "{where.group}" {scope}'
     )

@@ -37,6 +37,7 @@ from .errors import (
     service_unavailable,
     too_many_requests,
 )
+from .options import wants_watch
 from .request import HANG_UP, Request, Stream
 from .routes import Route, route
 
@@ -92,10 +93,9 @@ class Fault:
 
     def is_for(self, verb: str, where: Route) -> bool:
         """Whether a request is meant."""
-        resource = f"{where.plural}.{where.group}" if where.group else where.plural
         return (
             self.verb in ("", verb)
-            and self.resource in ("", resource)
+            and self.resource in ("", where.resource)
             and self.subresource in (None, where.subresource)
             and self.namespace in ("", where.namespace)
             and self.name in ("", where.name)
@@ -137,7 +137,7 @@ class Faults:
         where = route(request.path)
         if where is None:
             return await following(request)
-        verb = where.verb(request.method, watch=request.parameter("watch") in ("true", "1"))
+        verb = where.verb(request.method, watch=wants_watch(request.query))
         due = self._due(verb, where)
         delay = sum(each.delay_seconds for each in due)
         if delay:
@@ -192,8 +192,7 @@ class Faults:
         return self._held.get(resource) or self._held.get("")
 
     def _watched(self, where: Route, stream: Stream) -> Stream:
-        resource = f"{where.plural}.{where.group}" if where.group else where.plural
-        held = _Held(stream, resource, self._holding)
+        held = _Held(stream, where.resource, self._holding)
         self._watches.add(held)
         return Stream(stream.status, stream.headers, held, held.close)
 
@@ -201,7 +200,7 @@ class Faults:
         """A list of any version, as it was when the resource was held."""
         if verb != "list" or request.parameter("resourceVersion") != "0":
             return request
-        held = self._holding(f"{where.plural}.{where.group}" if where.group else where.plural)
+        held = self._holding(where.resource)
         if held is None:
             return request
         kept = [each for each in request.query if each[0] not in ("resourceVersion", "resourceVersionMatch")]

@@ -88,6 +88,11 @@ def boolean(text: str) -> bool:
     return text != "0" and text.lower() != "false"
 
 
+def wants_watch(query: Sequence[tuple[str, str]]) -> bool:
+    """Whether a query asks for a watch."""
+    return bool(query) and any(name == "watch" and boolean(value) for name, value in query)
+
+
 def revision(text: str) -> int:
     """A resource version. Raises ValueError with the storage's words."""
     if _UNSIGNED.fullmatch(text) is None:

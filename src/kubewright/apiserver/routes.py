@@ -35,6 +35,11 @@ class Route(NamedTuple):
     is_watch: bool = False
     rest: tuple[str, ...] = ()
 
+    @property
+    def resource(self) -> str:
+        """The plural with its group, as messages have it: `pods`, `deployments.apps`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
     def verb(self, method: str, *, watch: bool) -> str:
         """What a method does here; empty for one that nothing does. `watch`: the query asks to."""
         verb = _VERBS.get(method, "")

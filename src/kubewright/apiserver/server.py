@@ -28,7 +28,7 @@ from .errors import (
     too_many_requests,
 )
 from .negotiation import Transform, negotiate
-from .options import boolean
+from .options import wants_watch
 from .registry.backend import Admission, Backend, FieldManager
 from .registry.call import Call, warning_header
 from .registry.create import create
@@ -230,9 +230,7 @@ class ApiServer:
         kind = self.backend.catalog.find(where.group, where.version, where.plural)
         if kind is None:
             return self._document(request)
-        query = request.query
-        wants_watch = bool(query) and any(name == "watch" and boolean(value) for name, value in query)
-        verb = where.verb(request.method, watch=wants_watch)
+        verb = where.verb(request.method, watch=wants_watch(request.query))
         if kind.namespaced is not bool(where.namespace):
             where = self._scoped(kind, where, verb)
         part = self._part(kind, where, verb)
