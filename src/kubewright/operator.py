@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from ._loop import loop_factory
 from .cache import CacheOptions
 from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
@@ -261,7 +262,7 @@ class Operator:
         names = [self.namespace] if self.namespace is not None else sorted(self.cache.namespaces or ())
         where = f"namespace{'s' if len(names) > 1 else ''} {', '.join(names)}" if any(names) else "all namespaces"
         logger.info("%s: %s, by %s; %s", self.name, config.server, config.source, where)
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             runner.run(self._run(config, install))
 
     async def _run(self, config: ClientConfig, install: bool) -> None:
@@ -334,12 +335,3 @@ async def _reach(client: Client) -> None:
         raise
     except ApiError as error:
         logger.debug("GET /version: %s", error)  # it answers; the lists will show what it allows
-
-
-def _loop_factory() -> Any:
-    """uvloop's loop where it is installed (the `speedups` extra)."""
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop

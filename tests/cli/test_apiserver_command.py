@@ -20,12 +20,14 @@ from kubewright.model import ObjectMeta
 from kubewright.models.core.v1 import ConfigMap, Node
 
 _SECONDS = 60.0
+_ENV = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+"""Of the test's environment: nothing that says where a cluster is."""
 
 
 @contextmanager
 def running(*arguments: str, home: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """The command once it is ready, and its kubeconfig."""
-    env = {**os.environ, "KUBEWRIGHT_CACHE_DIR": str(home), "HOME": str(home)}
+    env = {**os.environ, "TMPDIR": str(home), "KUBEWRIGHT_CACHE_DIR": str(home), "HOME": str(home)}
     command = [sys.executable, "-m", "kubewright", "apiserver", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None
@@ -158,43 +160,83 @@ async def _until_served(client: Client, path: str) -> None:
             return
 
 
-def test_run_without_a_cluster_runs_on_the_embedded_server_and_says_so(tmp_path: Path) -> None:
-    (tmp_path / "web.py").write_text(_OPERATOR)
-    env = {"PATH": os.environ["PATH"], "KUBEWRIGHT_CACHE_DIR": str(tmp_path), "HOME": str(tmp_path)}
+@contextmanager
+def operator_at_work(home: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
+    """`kubewright run` of the operator, the line it said, and the kubeconfig in that line."""
+    (home / "web.py").write_text(_OPERATOR)
+    env = {**_ENV, "TMPDIR": str(home), "KUBEWRIGHT_CACHE_DIR": str(home), "HOME": str(home)}
     command = [sys.executable, "-m", "kubewright", "run", "web.py", "--metrics-bind-address=0"]
-    command.append("--health-probe-bind-address=0")
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=tmp_path) as process:
+    command += ["--health-probe-bind-address=0", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env, cwd=home) as process:
         assert process.stderr is not None
         try:
             said = process.stderr.readline()
-            assert said.startswith("no cluster is configured: running on the embedded API server")
-            kubeconfig = Path(said.partition("--kubeconfig ")[2].split()[0])
-
-            async def main() -> str:
-                async with (
-                    Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client,
-                    asyncio.timeout(_SECONDS),
-                ):
-                    path = "/apis/example.com/v1/namespaces/default/webs"
-                    await _until_served(client, path)
-                    await client.http.request("POST", path, headers=_JSON, body=json.dumps(_WEB).encode())
-                    while True:
-                        found = json.loads((await client.http.request("GET", f"{path}/w")).body)
-                        if found.get("status"):
-                            return str(found["status"]["seen"])
-                        await asyncio.sleep(0.1)
-
-            assert asyncio.run(main()) == "x"
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=_SECONDS) == 0
-            assert not kubeconfig.exists()
+            assert "--kubeconfig " in said, said + process.stderr.read()
+            yield process, said, Path(said.partition("--kubeconfig ")[2].split()[0])
         finally:
             process.kill()
 
 
+def web_seen(kubeconfig: Path, *, create: bool) -> str:
+    """What the operator has written to the status of the one Web."""
+
+    async def main() -> str:
+        async with Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client, asyncio.timeout(_SECONDS):
+            path = "/apis/example.com/v1/namespaces/default/webs"
+            await _until_served(client, path)
+            if create:
+                await client.http.request("POST", path, headers=_JSON, body=json.dumps(_WEB).encode())
+            while True:
+                found = json.loads((await client.http.request("GET", f"{path}/w")).body)
+                if found.get("status"):
+                    return str(found["status"]["seen"])
+                await asyncio.sleep(0.1)
+
+    return asyncio.run(main())
+
+
+def test_run_without_a_cluster_runs_on_the_embedded_server_and_says_so(tmp_path: Path) -> None:
+    with operator_at_work(tmp_path) as (process, said, kubeconfig):
+        assert said.startswith("no cluster is configured: running on the embedded API server, in memory")
+        assert web_seen(kubeconfig, create=True) == "x"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=_SECONDS) == 0
+        assert not kubeconfig.exists()
+
+
+def test_run_with_a_data_folder_goes_on_from_it_whatever_is_configured(tmp_path: Path) -> None:
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text("this is not read")
+    data = tmp_path / "data"
+    for is_first in (True, False):
+        with operator_at_work(tmp_path, "--data-dir", str(data)) as (process, said, kubeconfig):
+            assert said.startswith(f"running on the embedded API server, kept in {data}; ")
+            assert kubeconfig == data / "kubeconfig"
+            assert web_seen(kubeconfig, create=is_first) == "x"
+            process.kill()
+            process.wait(timeout=_SECONDS)
+
+
+def test_run_with_a_data_folder_and_a_cluster_is_a_usage_error(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kubewright", "run", "web.py", "--data-dir", "x", "--kubeconfig", "y"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=_SECONDS)
+    assert done.returncode == 2
+    assert "--data-dir is for the embedded API server" in done.stderr
+
+
+def test_the_kubeconfig_of_a_run_that_was_killed_goes_with_the_next_start(tmp_path: Path) -> None:
+    with operator_at_work(tmp_path) as (process, _, left):
+        process.kill()
+        process.wait(timeout=_SECONDS)
+        assert left.exists()
+    with operator_at_work(tmp_path) as (_, _, kubeconfig):
+        assert not left.exists()
+        assert kubeconfig.exists()
+
+
 def test_run_in_a_pod_without_a_service_account_is_a_mistake(tmp_path: Path) -> None:
     (tmp_path / "web.py").write_text(_OPERATOR)
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
+    env = {**_ENV, "HOME": str(tmp_path), "KUBERNETES_SERVICE_HOST": "10.0.0.1"}
     command = [sys.executable, "-m", "kubewright", "run", "web.py"]
     done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=_SECONDS)
     assert done.returncode == 1

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import resource
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+from kubewright._loop import loop_factory
 
 __all__ = ["serve"]
 
@@ -26,7 +27,7 @@ def serve(arguments: Sequence[str]) -> None:
     """
     given = _parser().parse_args(arguments)
     _many_files()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(given))
 
 
@@ -49,35 +50,18 @@ def _parser() -> argparse.ArgumentParser:
 
 async def _serve(given: argparse.Namespace) -> None:
     from kubewright.testing.embedded import EmbeddedServer
-    from kubewright.testing.paths import cache_dir
 
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
     served = EmbeddedServer(port=given.port, data_dir=given.data_dir, sync=given.sync, nodes=given.nodes)
     async with served:
-        own = given.kubeconfig is None and given.data_dir is None
-        path = given.kubeconfig or (given.data_dir or cache_dir() / "embedded" / str(os.getpid())) / "kubeconfig"
-        served.write_kubeconfig(path)
-        try:
+        with served.lent_kubeconfig(given.kubeconfig) as path:
             kept = f"kept in {given.data_dir}" if given.data_dir else "nothing is kept"
             print(f"{served.url}: ready, in memory, {kept}; stop it with Ctrl-C", file=sys.stderr)
             print(f"kubectl --kubeconfig {shlex.quote(str(path))} get namespaces", file=sys.stderr)
             print(f"export KUBECONFIG={shlex.quote(str(path))}", flush=True)
             await stopped.wait()
-        finally:
-            if own:
-                path.unlink(missing_ok=True)
-                path.parent.rmdir()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's loop where it is installed (the `speedups` extra)."""
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 def _many_files() -> None:

@@ -28,10 +28,12 @@ def run(arguments: Sequence[str]) -> None:
     """Run an operator until SIGTERM or Ctrl-C, as the arguments say. Exits with code 2 for arguments that say nothing.
 
     Raises:
-        LoadError, ConfigError, and what `Operator.run` raises.
+        LoadError, ConfigError, JournalError, and what `Operator.run` raises.
     """
     parser = _parser()
     given = parse(parser, arguments, os.environ)
+    if given.data_dir is not None and (given.kubeconfig is not None or given.context is not None):
+        parser.error("--data-dir is for the embedded API server; leave it, or --kubeconfig and --context, out")
 
     from .election import BadFlag, with_election
     from .load import load_operator
@@ -65,37 +67,41 @@ def run(arguments: Sequence[str]) -> None:
 def _cluster(given: argparse.Namespace) -> Iterator[ClientConfig]:
     """The cluster that is configured; where none is, the embedded API server for as long as the operator runs.
 
-    In a pod it is never that: there a missing service account is a mistake, and an operator on a cluster of its own
-    would look well and do nothing.
+    In a pod it is that only where a folder for its data is named: there a missing service account is a mistake, and an
+    operator on a cluster of its own would look well and do nothing.
     """
-    from kubewright.client import ClientConfig
-    from kubewright.client.config_sources import NoCluster
-
-    try:
-        config = ClientConfig.load(given.kubeconfig, given.context)
-    except NoCluster:
-        if given.context is not None or os.environ.get("KUBERNETES_SERVICE_HOST"):
-            raise
-    else:
+    config = _configured(given) if given.data_dir is None else None
+    if config is not None:
         yield config
         return
-    from kubewright.testing.embedded import EmbeddedThread
-    from kubewright.testing.paths import cache_dir
+    from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 
-    path = cache_dir() / "embedded" / f"run-{os.getpid()}" / "kubeconfig"
-    with EmbeddedThread() as served:
-        served.write_kubeconfig(path)
+    with (
+        EmbeddedThread(lambda: EmbeddedServer(data_dir=given.data_dir)) as served,
+        served.lent_kubeconfig() as path,
+    ):
+        why = "no cluster is configured: running" if given.data_dir is None else "running"
+        kept = "in memory, until this ends" if given.data_dir is None else f"kept in {given.data_dir}"
         print(
-            "no cluster is configured: running on the embedded API server, in memory, until this ends; "
+            f"{why} on the embedded API server, {kept}; "
             f"look at it with: kubectl --kubeconfig {shlex.quote(str(path))} get all -A",
             file=sys.stderr,
             flush=True,
         )
-        try:
-            yield served.config
-        finally:
-            path.unlink(missing_ok=True)
-            path.parent.rmdir()
+        yield served.config
+
+
+def _configured(given: argparse.Namespace) -> ClientConfig | None:
+    """The cluster that is configured, if one is."""
+    from kubewright.client import ClientConfig
+    from kubewright.client.config_sources import NoCluster
+
+    try:
+        return ClientConfig.load(given.kubeconfig, given.context)
+    except NoCluster:
+        if given.context is not None or os.environ.get("KUBERNETES_SERVICE_HOST"):
+            raise
+        return None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -111,6 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     used = "the cluster to use; found as kubectl finds it unless given, and the embedded API server where there is none"
     option("--kubeconfig", type=Path, help=used)
     option("--context", help="the context of the kubeconfig")
+    kept = "run on the embedded API server, whatever is configured, and keep all of it in this folder"
+    option("--data-dir", type=Path, help=kept)
     option("--namespace", "-n", help="watch this namespace only")
     flag = argparse.BooleanOptionalAction
     option("--install-crds", action=flag, default=True, help="apply the operator's CRDs first; the default")

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import shutil
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -30,7 +32,7 @@ from kubewright.httpd import Address
 from kubewright.testing.files import write_private
 from kubewright.testing.kubeconfig import ADMIN as ADMIN_NAME
 from kubewright.testing.kubeconfig import refuse_foreign, render
-from kubewright.testing.paths import cache_dir
+from kubewright.testing.paths import cache_dir, runtime_dir
 
 if TYPE_CHECKING:
     from kubewright.client import ClientConfig
@@ -118,6 +120,33 @@ class EmbeddedServer:
         refuse_foreign(path, self._name)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_private(path, self.kubeconfig().encode())
+
+    @contextmanager
+    def lent_kubeconfig(self, path: Path | None = None) -> Iterator[Path]:
+        """The administrator's kubeconfig in a file, for as long as the block lasts. After `start`.
+
+        A file that is named stays, as does the one in the data folder, which is taken if there is one. Otherwise it is
+        a file of this block: it goes at its end, and if this process is killed, at the next call of anybody.
+
+        Raises:
+            ClusterError: the file holds another's.
+        """
+        if path is None and self._data_dir is not None:
+            path = self._data_dir / "kubeconfig"
+        if path is not None:
+            self.write_kubeconfig(path)
+            yield path
+            return
+        from kubewright.testing.processes import new_data_dir, sweep
+
+        base = runtime_dir()
+        sweep(base)
+        folder = new_data_dir(base)
+        try:
+            self.write_kubeconfig(folder / "kubeconfig")
+            yield folder / "kubeconfig"
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     async def start(self) -> None:
         """Listen. Raises JournalError, httpd.BindError."""
