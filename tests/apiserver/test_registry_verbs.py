@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -26,6 +25,7 @@ from asking import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import virtual
 from kubewright.apiserver import ApiServer, Catalog, Context, Request, Response, StatusError

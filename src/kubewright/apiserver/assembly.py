@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from .actions import bind, bind_by_name, evict, who_am_i
 from .builtin import BuiltIn

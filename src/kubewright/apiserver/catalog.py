@@ -8,8 +8,10 @@ Storage is by `storage`, which versions of a kind share (and kinds: the two grou
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import force_setattr
 
 from .strategy import GenericStrategy, Strategy
 
@@ -65,8 +67,7 @@ Action = Callable[[Any, dict[str, Any], bool], Awaitable[dict[str, Any]]]
 `call` is a `registry.Call`; the body has been decoded and has the namespace of the request. Raises StatusError."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subresource:
+class Subresource(Struct, frozen=True):
     """One subresource of a resource type.
 
     `strategy` where it is the same object under other rules (`status`, `finalize`); `view` where it is another object
@@ -83,8 +84,7 @@ class Subresource:
     action: Action | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ResourceType:
+class ResourceType(Struct, frozen=True, eq=False):
     """One resource in one version.
 
     Attributes: `strategic_patch(original, patch)` applies a strategic merge patch, None where the kind knows none
@@ -115,7 +115,7 @@ class ResourceType:
     action: Action | None = None
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
+        put = force_setattr
         if not self.singular:
             put(self, "singular", self.kind.lower())
         if not self.list_kind:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from kubewright.model.fieldselector import FieldSelector
 from kubewright.model.selector import Selector
@@ -30,8 +31,7 @@ _LONGEST_MANAGER: Final = 128
 _POLICIES: Final = ("Foreground", "Background", "Orphan", "nil")
 
 
-@dataclass(slots=True)
-class ListOptions:
+class ListOptions(Struct):
     """Of a list or watch. `revision` is `resourceVersion` as a number, 0 for none."""
 
     label_selector: Selector | None = None
@@ -50,8 +50,7 @@ class ListOptions:
         return int(self.resource_version or 0)
 
 
-@dataclass(slots=True)
-class WriteOptions:
+class WriteOptions(Struct):
     """Of a create, update or patch."""
 
     is_dry_run: bool = False
@@ -60,8 +59,7 @@ class WriteOptions:
     force: bool | None = None
 
 
-@dataclass(slots=True)
-class DeleteOptions:
+class DeleteOptions(Struct):
     """Of a deletion. None for what was not said. `given` is the whole, for who wants to see it as it came."""
 
     is_dry_run: bool = False

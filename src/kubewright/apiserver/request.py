@@ -7,19 +7,18 @@ end (HTTP, in process, tests) makes the first and writes the others; it decides 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
 import orjson
+from msgspec import Struct, field
 
 __all__ = ["ADMIN", "HANG_UP", "JSON", "Request", "Response", "Stream", "User", "json_response"]
 
 JSON: Final = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """Who asks. `groups` and `extra` as in `UserInfo` of authentication.k8s.io."""
 
     name: str
@@ -31,8 +30,7 @@ class User:
 ADMIN: Final = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 
 
-@dataclass(slots=True)
-class Request:
+class Request(Struct):
     """One request.
 
     Attributes: `method` in capitals; `path` decoded, without the query; `query` decoded, in order, repeated names
@@ -78,8 +76,7 @@ class Request:
         return [value for key, value in self.query if key == name]
 
 
-@dataclass(slots=True)
-class Response:
+class Response(Struct):
     """A whole answer. Header names are in lower case."""
 
     status: int
@@ -92,8 +89,7 @@ class Response:
         return orjson.loads(self.body)
 
 
-@dataclass(slots=True, eq=False)
-class Stream:
+class Stream(Struct, eq=False):
     """An answer that goes on: a watch.
 
     Iterate over `chunks` to get bytes as they come, whole frames only; it ends when the server ends the stream. Call

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Protocol
 from weakref import WeakSet
 
 import orjson
+from msgspec.structs import replace
 
 from .catalog import Catalog, ResourceType, Subresource
 from .errors import (

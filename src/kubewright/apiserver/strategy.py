@@ -19,9 +19,10 @@ instance per resource type (and one per subresource that is a view of the same o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
+
+from msgspec import Struct, field
 
 from kubewright.schema.structural.fielderrors import FieldError, invalid
 from kubewright.schema.structural.metarules import dns_subdomain, meta_errors, update_errors
@@ -69,8 +70,7 @@ Undecoded = list[str]
 """What strict decoding objects to: `unknown field "spec.foo"`. Ignored, warned of or refused, by `fieldValidation`."""
 
 
-@dataclass(slots=True)
-class Grace:
+class Grace(Struct):
     """How an object goes: `seconds` None deletes at once (no graceful deletion for it); a number sets
     `deletionTimestamp` that many seconds ahead, and leaves the rest to who stops it. 0 deletes now, gracefully."""
 
@@ -85,8 +85,7 @@ def _none(group: str, plural: str, namespace: str) -> Sequence[dict[str, Any]]:
     return ()
 
 
-@dataclass(slots=True)
-class Context:
+class Context(Struct):
     """What a strategy may know of the request and of the rest of the server.
 
     Attributes: `now` of the server's clock, UTC; `verb`, `namespace`, `name`, `subresource` of the request; `user`;

@@ -65,13 +65,13 @@ def _object(types: GoTypes, data: bytes) -> dict[str, Any]:
     raw = b""
     for field in _fields(data):
         if field.number == 1:
-            for each in _fields(field.value):
+            for each in _fields(_data(field)):
                 if each.number == 1:
-                    api_version = each.value.decode()
+                    api_version = _data(each).decode()
                 elif each.number == 2:
-                    kind = each.value.decode()
+                    kind = _data(each).decode()
         elif field.number == 2:
-            raw = field.value
+            raw = _data(field)
     try:
         found = types.of_kind("v1" if kind == "DeleteOptions" else api_version, kind)
     except KeyError:

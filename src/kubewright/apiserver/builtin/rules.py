@@ -7,8 +7,9 @@ writes is there (`spec.template.metadata`), what is empty is absent, and lists t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from kubewright.schema.structural.fielderrors import FieldError
 from kubewright.schema.structural.metarules import dns_subdomain
@@ -44,8 +45,7 @@ def _quiet(obj: Object, old: Object | None, context: Context) -> list[str]:
     return []
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The rules of one kind.
 
     `counts` names what `generation` counts changes of: "" for a kind without generation, "spec" for everything but

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
 from kubewright.schema.structural.fielderrors import required
@@ -16,8 +17,7 @@ __all__ = ["Scaled", "ScaleView"]
 _META = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
+class Scaled(Struct, frozen=True):
     """Which kind is scaled, for errors; `is_plain` where its selector is a plain map of labels."""
 
     group: str

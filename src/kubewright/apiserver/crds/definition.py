@@ -7,8 +7,9 @@ What is asked of a definition is `schema.structural.check_crd`; a change is aske
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
 
 from kubewright.schema.structural.fielderrors import FieldError, index, invalid
 from kubewright.schema.structural.gotext import GoStruct, quoted

@@ -10,9 +10,10 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, Protocol
+
+from msgspec import Struct, field
 
 from ..catalog import Catalog, ResourceType
 from ..request import User
@@ -28,8 +29,7 @@ _SUFFIX_LENGTH: Final = 5
 _LONGEST_BASE: Final = 58
 
 
-@dataclass(slots=True)
-class Attributes:
+class Attributes(Struct):
     """What admission is asked about. `object` may be changed, or replaced, by `admit`; `old` never."""
 
     operation: Operation
@@ -86,8 +86,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(slots=True)
-class Backend:
+class Backend(Struct):
     """One server's state and settings.
 
     Args:
@@ -109,10 +108,10 @@ class Backend:
     storage_prefix: str = "/registry"
     protobuf: Callable[[bytes], dict[str, Any]] | None = None
     catalog_listeners: list[Callable[[Catalog, Catalog], None]] = field(default_factory=list)
-    random: random.Random = field(init=False)
+    random: random.Random = field(default_factory=random.Random)
 
     def __post_init__(self) -> None:
-        self.random = random.Random(self.seed)  # noqa: S311 - names, not secrets
+        self.random.seed(self.seed)
 
     def serve(self, catalog: Catalog) -> None:
         """Serve something else from now on; who listens is told of the old catalog and the new one."""

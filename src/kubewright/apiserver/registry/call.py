@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ..catalog import ResourceType, Subresource
 from ..representation import Representation
@@ -21,8 +23,7 @@ def resource_key(group: str, plural: str) -> str:
     return f"{group}/{plural}"
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """One request for a resource.
 
     `strategy` is that of the subresource where the request is for one with rules of its own.

@@ -14,11 +14,11 @@ The answer is a Status with the details of what went, or the object where it sta
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 import orjson
+from msgspec.structs import replace
 
 from ..bodies import JSON_TYPES, BadJson, read_body
 from ..errors import StatusError, bad_request, conflict, not_found

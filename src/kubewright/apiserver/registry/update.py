@@ -15,8 +15,9 @@ Rules: `registry/generic/registry/store.go`, `registry/rest/update.go`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
 from kubewright.schema.structural.gotext import quoted

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
+
+from msgspec import Struct
 
 __all__ = ["JsonPath", "JsonPathError"]
 
@@ -33,8 +34,7 @@ class _Step(Protocol):
     def select(self, value: Any) -> Iterator[Any]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(Struct, frozen=True):
     name: str
 
     def select(self, value: Any) -> Iterator[Any]:
@@ -42,8 +42,7 @@ class _Field:
             yield value[self.name]
 
 
-@dataclass(frozen=True, slots=True)
-class _All:
+class _All(Struct, frozen=True):
     def select(self, value: Any) -> Iterator[Any]:
         if isinstance(value, dict):
             # Maps have no order in Go; by name, so that the same object always looks the same.
@@ -53,8 +52,7 @@ class _All:
             yield from value
 
 
-@dataclass(frozen=True, slots=True)
-class _Items:
+class _Items(Struct, frozen=True):
     start: int | None
     end: int | None
     step: int
@@ -64,8 +62,7 @@ class _Items:
             yield from value[self.start : self.end : self.step]
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     place: int
 
     def select(self, value: Any) -> Iterator[Any]:
@@ -73,8 +70,7 @@ class _Item:
             yield value[self.place]
 
 
-@dataclass(frozen=True, slots=True)
-class _Several:
+class _Several(Struct, frozen=True):
     steps: tuple[_Step, ...]
 
     def select(self, value: Any) -> Iterator[Any]:
@@ -82,8 +78,7 @@ class _Several:
             yield from step.select(value)
 
 
-@dataclass(frozen=True, slots=True)
-class _Below:
+class _Below(Struct, frozen=True):
     def select(self, value: Any) -> Iterator[Any]:
         waiting = [value]
         while waiting:
@@ -94,8 +89,7 @@ class _Below:
                 waiting.extend(reversed(inner))
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
+class _Filter(Struct, frozen=True):
     left: JsonPath | _Literal
     operator: str
     right: JsonPath | _Literal | None
@@ -114,8 +108,7 @@ class _Filter:
         return _compare(left[0], self.operator, right[0])
 
 
-@dataclass(frozen=True, slots=True)
-class _Literal:
+class _Literal(Struct, frozen=True):
     value: Any
 
     def find(self, value: Any) -> list[Any]:

@@ -7,8 +7,10 @@ is checked). `PARTS` are subresources that change one part of the object; `SCALE
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from ..rules import Rules
 from ..scale import Scaled
@@ -22,8 +24,7 @@ from .pods import resized
 __all__ = ["PARTS", "RULES", "SCALED", "Part"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The path of what a subresource changes, and what checks the change."""
 
     path: tuple[str, ...]
