@@ -20,7 +20,7 @@ controlplane: install  ## Build etcd, Kubernetes and kwok once into the user cac
 	$(BIN)/python -m kubewright.testing.build
 
 kubectls: controlplane  ## Build kubectl of older Kubernetes releases once into the user cache (needs Go; some minutes).
-	$(BIN)/python hack/kubectls.py
+	$(BIN)/python -m hack.kubectls
 
 demo: controlplane  ## The RedisCluster operator on a real control plane. KEEP=1 leaves it up.
 	$(BIN)/python -m examples.rediscluster.demo

@@ -1,6 +1,6 @@
 """What the benchmark runs, built once into the user's cache: three Go programs and one virtual environment per peer.
 
-Owns the cache's names (a hash of the sources, so that a change builds anew) and nothing that runs. Kubewright is
+Owns which they are, and nothing that runs; `hack/goprograms.py` builds and keeps the Go programs. Kubewright is
 installed from this checkout, editable, so that it is always what is in it; kopf gets an environment of its own and is
 no dependency of the project.
 """
@@ -8,12 +8,14 @@ no dependency of the project.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from hack import goprograms
+
+from kubewright.testing.gobuild import GoSource
 from kubewright.testing.locks import FileLock
 from kubewright.testing.paths import cache_dir
 
@@ -25,22 +27,7 @@ _BUILD_SECONDS = 3600.0
 
 def go_program(source: Path) -> Path:
     """Build the Go module in a folder, if it is not built yet; the program."""
-    files = sorted(path for path in source.iterdir() if path.suffix in {".go", ".mod", ".sum"})
-    name = "-".join(source.relative_to(BENCH).parts)
-    target = _cache() / f"{name}-{_digest(files)}"
-    with FileLock(_cache() / f".{name}.lock").held(_BUILD_SECONDS):
-        if not target.exists():
-            go = shutil.which("go") or "/usr/local/go/bin/go"
-            _say(f"building {source.relative_to(ROOT)} (once; the operator takes some minutes)")
-            unfinished = target.with_suffix(".new")
-            subprocess.run(
-                [go, "build", "-mod=readonly", "-trimpath", "-ldflags", "-s -w", "-o", str(unfinished), "."],
-                cwd=source,
-                env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
-                check=True,
-            )
-            unfinished.rename(target)
-    return target
+    return goprograms.go_program(GoSource(source), "-".join(source.relative_to(ROOT).parts))
 
 
 def environment(name: str, *requirements: str) -> Path:
@@ -72,13 +59,6 @@ def _cache() -> Path:
     folder = cache_dir() / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def _digest(files: list[Path]) -> str:
-    total = hashlib.sha256()
-    for path in files:
-        total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()[:12]
 
 
 def _say(text: str) -> None:

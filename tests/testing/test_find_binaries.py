@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubewright.testing import build as go_build
+from kubewright.testing import gobuild
 from kubewright.testing.binaries import find_binaries
 from kubewright.testing.errors import BinariesNotFound
 from kubewright.testing.paths import go_platform
@@ -22,7 +23,7 @@ NO_INDEX = "http://127.0.0.1:9/index.yaml"
 
 @pytest.fixture(autouse=True)
 def no_go_at_its_usual_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(go_build, "_USUAL_GO", "/nonexistent/go")
+    monkeypatch.setattr(gobuild, "_USUAL_GO", "/nonexistent/go")
 
 
 def store(env: dict[str, str], version: str) -> Path:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kubewright.testing import build as go_build
+from kubewright.testing import gobuild
 from kubewright.testing.errors import BuildFailed
 from kubewright.testing.programs import PROGRAMS
 
@@ -42,7 +43,7 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (folder / "kwok" / "go.mod").write_text("require sigs.k8s.io/kwok v0.0.1\n")
     monkeypatch.setattr(go_build, "modules_dir", lambda: folder)
-    monkeypatch.setattr(go_build, "_USUAL_GO", "/nonexistent/go")
+    monkeypatch.setattr(gobuild, "_USUAL_GO", "/nonexistent/go")
     return folder
 
 

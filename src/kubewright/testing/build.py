@@ -1,8 +1,8 @@
 """Builds the programs of a control plane from their Go modules, once, into the user's cache.
 
-Owns: the two small Go modules of `hack/controlplane` (the only place where versions are written), the build command,
-and the cache folder that results. Refuses to know: how programs are searched or run. The command behind
-`make controlplane` is `python -m kubewright.testing.build`.
+Owns: the two small Go modules of `hack/controlplane` (the only place where versions are written), and the cache folder
+that results. Refuses to know: how a Go program is built (`gobuild`), how programs are searched or run. The command
+behind `make controlplane` is `python -m kubewright.testing.build`.
 
     <cache>/controlplane/<kubernetes version>-<os>-<arch>/
         etcd kube-apiserver kube-controller-manager kubectl kube-scheduler kwok
@@ -10,8 +10,7 @@ and the cache folder that results. Refuses to know: how programs are searched or
         versions.json       program -> version that was built; a program counts only if this matches go.mod
 
 Guarantees: G1 a program appears under its name by rename, complete and executable. G2 two processes never build at the
-same time for one cache: the second waits, then finds everything done. G3 `-mod=readonly`: what is not in the committed
-go.sum is not built.
+same time for one cache: the second waits, then finds everything done.
 """
 
 from __future__ import annotations
@@ -20,23 +19,18 @@ import argparse
 import json
 import os
 import re
-import selectors
-import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from kubewright.testing.errors import BuildFailed, ControlPlaneError
+from kubewright.testing.gobuild import GoSource, Progress, find_go, go_env, program_of
 from kubewright.testing.locks import FileLock
 from kubewright.testing.paths import cache_dir, go_platform
 from kubewright.testing.programs import KWOK, PROGRAMS, version_key
-
-Progress = Callable[[str], None]
 
 STAGES_FOLDER = "kwok-stages"
 _STAGES = (
@@ -51,13 +45,7 @@ _STAGES = (
     "volume/fast/pvc-delete.yaml",
 )
 """Below `kustomize/stage` of the kwok module: nodes, pods and claims become ready, bound and gone without delay."""
-_OLDEST_GO = "1.21"
-"""The first Go that can fetch the newer one which a go.mod asks for (https://go.dev/doc/toolchain)."""
-_USUAL_GO = "/usr/local/go/bin/go"
-"""Where Go's own installer puts it, and PATH often does not look."""
 _LOCK_TIMEOUT_SECONDS = 3600.0
-_HEARTBEAT_SECONDS = 15.0
-_OUTPUT_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +57,12 @@ class _Source:
     package: str
 
 
+_KUBERNETES = "k8s.io/kubernetes"
+
 _SOURCES: Mapping[str, _Source] = {
     "etcd": _Source("kubernetes", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/server/v3"),
     **{
-        name: _Source("kubernetes", "k8s.io/kubernetes", f"k8s.io/kubernetes/cmd/{name}")
+        name: _Source("kubernetes", _KUBERNETES, f"k8s.io/kubernetes/cmd/{name}")
         for name in ("kube-apiserver", "kube-controller-manager", "kubectl", "kube-scheduler")
     },
     "kwok": _Source("kwok", "sigs.k8s.io/kwok", "sigs.k8s.io/kwok/cmd/kwok"),
@@ -187,31 +177,21 @@ def _build_one(
     cancelled: Callable[[], bool],
 ) -> None:
     source = _SOURCES[program]
-    target = folder / program
-    unfinished = folder / f".{program}.{os.getpid()}"
-    command = [
-        go, "build", "-v", "-mod=readonly", "-trimpath", "-buildvcs=false",
-        "-ldflags", _linker_flags(source, version), "-o", str(unfinished), source.package,
-    ]  # fmt: skip
     started = time.monotonic()
     progress(f"{label}: building")
-    try:
-        code, output = _run(command, modules / source.folder, _go_env(env), label, progress, cancelled)
-        if code != 0:
-            raise BuildFailed(
-                f"{program} {version}",
-                f"`go build {source.package}` in {modules / source.folder} ended with exit code {code}; if a download "
-                "failed, check the network and GOPROXY, then run `make controlplane` again (it goes on from here)",
-                output,
-            )
-        if program == KWOK:
-            _copy_stages(go, modules / source.folder, source.module, folder / STAGES_FOLDER, env)
-        unfinished.chmod(0o755)
-        os.replace(unfinished, target)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    program_of(
+        GoSource(modules / source.folder, source.package, version if source.module == _KUBERNETES else ""),
+        folder / program,
+        what=f"{program} {version}",
+        go=go,
+        env=env,
+        progress=lambda line: progress(f"{label}: {line}"),
+        cancelled=cancelled,
+    )
+    if program == KWOK:
+        _copy_stages(go, modules / source.folder, source.module, folder / STAGES_FOLDER, env)
     _record(folder, program, version)
-    size_mb = target.stat().st_size / 1e6
+    size_mb = (folder / program).stat().st_size / 1e6
     progress(f"{label}: done in {time.monotonic() - started:.0f} s, {size_mb:.0f} MB")
 
 
@@ -219,7 +199,7 @@ def _copy_stages(go: str, cwd: Path, module: str, target: Path, env: Mapping[str
     shown = subprocess.run(
         [go, "list", "-m", "-f", "{{.Dir}}", module],
         cwd=cwd,
-        env=_go_env(env),
+        env=go_env(env),
         capture_output=True,
         text=True,
         check=False,
@@ -232,92 +212,6 @@ def _copy_stages(go: str, cwd: Path, module: str, target: Path, env: Mapping[str
             (target / Path(stage).name).write_bytes((source / stage).read_bytes())
     except OSError as error:
         raise BuildFailed("kwok", f"cannot copy its stage files: {error}", shown.stderr.strip()) from error
-
-
-def _linker_flags(source: _Source, version: str) -> str:
-    """Return the flags that strip symbols and tell a Kubernetes program its version (it would say v0.0.0-master)."""
-    flags = ["-s", "-w"]
-    if source.module == "k8s.io/kubernetes":
-        major, minor = version.removeprefix("v").split(".")[:2]
-        facts = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
-        flags += [f"-X k8s.io/component-base/version.{name}={value}" for name, value in facts.items()]
-        flags.append(f"-X k8s.io/client-go/pkg/version.gitVersion={version}")
-    return " ".join(flags)
-
-
-def _go_env(env: Mapping[str, str]) -> dict[str, str]:
-    # A go.work above the checkout must not replace the modules' own requirements.
-    return {**env, "CGO_ENABLED": "0", "GOWORK": "off"}
-
-
-def _run(
-    command: Sequence[str],
-    cwd: Path,
-    env: Mapping[str, str],
-    label: str,
-    progress: Progress,
-    cancelled: Callable[[], bool],
-) -> tuple[int, str]:
-    """Run the compiler, saying now and then how far it is; return its exit code and last lines."""
-    last: deque[str] = deque(maxlen=_OUTPUT_LINES)
-    compiled = downloaded = 0
-    started = said = time.monotonic()
-    with (
-        subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=dict(env),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            process_group=0,  # so that the compilers below it can be ended with it
-        ) as process,
-        selectors.DefaultSelector() as selector,
-    ):
-        assert process.stdout is not None
-        selector.register(process.stdout, selectors.EVENT_READ)
-        rest = b""
-        try:
-            while True:
-                if selector.select(1.0):
-                    chunk = os.read(process.stdout.fileno(), 65536)
-                    if not chunk:
-                        break
-                    *lines, rest = (rest + chunk).split(b"\n")
-                    for line in lines:
-                        text = line.decode(errors="replace")
-                        if text.startswith("go: downloading"):
-                            downloaded += 1
-                        elif re.fullmatch(r"[\w.~/-]+", text):  # `go build -v` prints one import path per package
-                            compiled += 1
-                        else:
-                            last.append(text)
-                if cancelled():
-                    raise InterruptedError(f"{label}: the build was cancelled")
-                now = time.monotonic()
-                if now - said >= _HEARTBEAT_SECONDS:
-                    said = now
-                    done = f"{downloaded} modules downloaded, {compiled} packages compiled"
-                    progress(f"{label}: {done}, {now - started:.0f} s")
-            code = process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
-    return code, "\n".join([*last, rest.decode(errors="replace")]).strip()
-
-
-def find_go(env: Mapping[str, str]) -> str:
-    """Return the go command. Raises BuildFailed, with the cure, if there is none or it is too old to help itself."""
-    candidates = [shutil.which("go", path=env.get("PATH", os.defpath)), _USUAL_GO]
-    go = next((path for path in candidates if path and os.access(path, os.X_OK)), None)
-    cure = "install Go from https://go.dev/dl/ (any Go since 1.21 fetches the one it needs) and run `make controlplane`"
-    if go is None:
-        raise BuildFailed("the control plane", f"there is no go command in PATH; {cure}")
-    shown = subprocess.run(
-        [go, "env", "GOVERSION"], capture_output=True, text=True, cwd="/", env=_go_env(env), check=False
-    ).stdout.strip()
-    if version_key(shown.removeprefix("go"))[0] < version_key(_OLDEST_GO)[0]:
-        raise BuildFailed("the control plane", f"{go} is {shown or 'not working'}; {cure}")
-    return go
 
 
 def _manifest(folder: Path) -> dict[str, str]:

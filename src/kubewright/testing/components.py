@@ -117,8 +117,8 @@ def api_server(binaries: Binaries, layout: Layout, *, controllers: bool, extra: 
     )
 
 
-def controller_manager(binaries: Binaries, layout: Layout) -> Command:
-    """The controllers. Ready when `/healthz` on its port answers 200."""
+def controller_manager(binaries: Binaries, layout: Layout, *, extra: Sequence[str] = ()) -> Command:
+    """The controllers. Ready when `/healthz` on its port answers 200; `extra` flags come last and so win."""
     config = str(layout.kubeconfig)
     return Command(
         programs.CONTROLLER_MANAGER,
@@ -137,6 +137,7 @@ def controller_manager(binaries: Binaries, layout: Layout) -> Command:
             f"--bind-address={ADDRESS}",
             f"--secure-port={layout.ports.controller_manager}",
             f"--cert-dir={layout.data_dir / 'controller-manager'}",
+            *extra,
         ],
     )
 
