@@ -28,6 +28,7 @@ from kubewright.apiserver.access import admins_only
 from kubewright.apiserver.authentication import Authentication
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.journal import Journal, open_store
+from kubewright.apiserver.system import add_system_objects
 from kubewright.httpd import Address
 from kubewright.testing.files import write_private
 from kubewright.testing.kubeconfig import ADMIN as ADMIN_NAME
@@ -170,6 +171,8 @@ class EmbeddedServer:
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
             await front.start()
             self._front = front
+            client_ca = None if self._client_ca is None else self._client_ca.read_text()
+            await add_system_objects(self._server, port=front.port, client_ca=client_ca)
         except BaseException:
             await self.close()
             raise

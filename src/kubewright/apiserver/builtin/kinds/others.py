@@ -14,7 +14,7 @@ from ...errors import invalid_of
 from ...strategy import Context
 from ..conversion import event_to_core
 from ..rules import Rules
-from ..validation import autoscaling, claims, configuration, networking, rbac, statuses, warnings
+from ..validation import autoscaling, certificates, claims, configuration, networking, rbac, statuses, warnings
 from ..validation.texts import Object, fixed, immutable
 from ..validation.webhooks import webhook_configuration
 from .checks import changed, created, same_as_created
@@ -92,6 +92,11 @@ def _fixed_driver(new: Object, old: Object, context: Context) -> list[FieldError
 
 def _fixed_handler(new: Object, old: Object, context: Context) -> list[FieldError]:
     return fixed("handler", new.get("handler"), old.get("handler"))
+
+
+def _by_signer(name: str) -> list[str]:
+    """Which names are allowed depends on the object: its own check says it."""
+    return []
 
 
 def _of(part: str, name: str) -> Callable[[Object], str]:
@@ -218,7 +223,11 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         labels={"spec.signerName": _of("spec", "signerName")},
     ),
     ("certificates.k8s.io/v1", "ClusterTrustBundle"): Rules(
-        unconditional=False, labels={"spec.signerName": _of("spec", "signerName")}
+        name_rule=_by_signer,
+        unconditional=False,
+        validate=created(certificates.trust_bundle),
+        validate_update=changed(certificates.trust_bundle_update),
+        labels={"spec.signerName": _of("spec", "signerName")},
     ),
     ("certificates.k8s.io/v1", "PodCertificateRequest"): Rules(
         has_status=True,
