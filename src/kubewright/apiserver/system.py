@@ -41,17 +41,16 @@ _PRIORITIES: Final = {
 }
 
 
-async def add_system_objects(server: ApiServer, *, port: int, client_ca: str | None) -> None:
+async def add_system_objects(server: ApiServer, *, port: int, client_ca: str) -> None:
     """Make what there is not, and set right what was made by an earlier start.
 
     Args:
         port: where the server listens.
-        client_ca: the authority of client certificates, PEM; None if none are taken.
+        client_ca: the authority of client certificates, PEM.
     """
     for path, obj, is_kept in _objects(port, client_ca, server.backend.timestamp()):
-        made = await _ask(server, "POST", path, obj)
-        if made.status == 409 and is_kept:
-            await _ask(server, "PATCH", f"{path}/{obj['metadata']['name']}", obj)
+        if not is_kept or (await _ask(server, "PATCH", f"{path}/{obj['metadata']['name']}", obj)).status == 404:
+            await _ask(server, "POST", path, obj)
 
 
 async def _ask(server: ApiServer, method: str, path: str, body: dict[str, Any]) -> Response:
@@ -61,11 +60,11 @@ async def _ask(server: ApiServer, method: str, path: str, body: dict[str, Any]) 
     return answer
 
 
-def _objects(port: int, client_ca: str | None, now: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
+def _objects(port: int, client_ca: str, now: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """Collections, objects, and whether they are kept as they are here."""
     maps = "/api/v1/namespaces/kube-system/configmaps"
-    data = {} if client_ca is None else {"data": {"client-ca-file": client_ca}}
-    yield maps, {"metadata": {"name": "extension-apiserver-authentication"}, **data}, True
+    data = {"client-ca-file": client_ca}
+    yield maps, {"metadata": {"name": "extension-apiserver-authentication"}, "data": data}, True
     since = {"data": {"since": now.partition("T")[0]}}
     yield maps, {"metadata": {"name": "kube-apiserver-legacy-service-account-token-tracking"}, **since}, False
     for name, (value, description) in _PRIORITIES.items():

@@ -171,8 +171,9 @@ class EmbeddedServer:
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
             await front.start()
             self._front = front
-            client_ca = None if self._client_ca is None else self._client_ca.read_text()
-            await add_system_objects(self._server, port=front.port, client_ca=client_ca)
+            # Without an authority of clients it is the one of its certificate: nobody has a key that it signs with.
+            client_ca = self._ca if self._client_ca is None else self._client_ca.read_bytes()
+            await add_system_objects(self._server, port=front.port, client_ca=client_ca.decode())
         except BaseException:
             await self.close()
             raise

@@ -118,7 +118,8 @@ class FieldManagers:
             return
         if is_changed:
             entries.cap()
-            new["metadata"]["managedFields"] = entries.written(is_custom=kind.is_custom)
+            if made := entries.written(is_custom=kind.is_custom):
+                new["metadata"]["managedFields"] = made
         else:
             self._put(kind, entries, live, new)
 
