@@ -12,6 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from kubewright.schema.cel.schema_types import SchemaType
+    from kubewright.schema.cel.values import Misfit
 
 __all__ = ["cel"]
 
@@ -49,11 +50,12 @@ def cel_eval(
     types = dict.fromkeys(values, DYN)
     seen = _schema(crd, path, version) if crd is not None else None
     objects = {} if seen is None else seen.objects()
+    misfits: list[Misfit] = []
     for name, file in (("self", self_file), ("oldSelf", old_self_file)):
         data = _read(file) if file is not None else _NOTHING
         if seen is not None:
             types[name] = seen.type
-            data = data if data is _NOTHING else seen.value(data)
+            data = data if data is _NOTHING else seen.value(data, misfits)
         elif data is not _NOTHING:
             types[name] = DYN
         if data is not _NOTHING:
@@ -68,7 +70,7 @@ def cel_eval(
             print(f"error: the expression reads {name}: give {option} FILE", file=sys.stderr)
             raise typer.Exit(1)
     try:
-        value, cost = program.evaluate_with_cost(values, cost_limit=PER_CALL_LIMIT)
+        value, cost = program.evaluate_with_cost(values, cost_limit=PER_CALL_LIMIT, is_sound=not misfits)
         shown = json.dumps(to_json(value), ensure_ascii=False)
     except EvaluationError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -11,7 +11,7 @@ from typing import Any
 
 from cel_rules import PROPERTIES, as_rule
 
-from kubewright.schema.cel.schema_types import escape
+from kubewright.schema.cel.schema_meta import escape
 from kubewright.testing.errors import RequestFailed
 from kubewright.testing.rest import Rest
 

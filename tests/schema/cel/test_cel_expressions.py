@@ -66,7 +66,7 @@ def test_an_expression_is_to_us_what_it_is_to_kubernetes(row: dict[str, Any]) ->
         return
     program = compile(row["expr"], ENV)
     assert estimate(program.node, lambda path: None).high == row["max"]
-    variables = {"self": SEEN.value(TABLE["self"])}  # type: ignore[union-attr]
+    variables = {"self": SEEN.value(TABLE["self"], [])}  # type: ignore[union-attr]
     if "error" in row:
         with pytest.raises(EvaluationError) as failed:
             program.evaluate(variables)

@@ -163,8 +163,8 @@ def test_a_small_value_that_is_endless_to_walk_through_is_not_walked_through(exp
     assert time.process_time() - begun < 30
 
 
-def test_a_set_of_many_objects_is_not_compared_pair_by_pair() -> None:
-    one = SetList([{"name": str(number)} for number in range(20_000)])
+def test_a_set_of_many_values_is_not_compared_pair_by_pair() -> None:
+    one = SetList([str(number) for number in range(20_000)])
     other = SetList(reversed(one))
     begun = time.process_time()
     program = compile("x == y && x + y == y", ENV.extend(variables={"y": DYN}))

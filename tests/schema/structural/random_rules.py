@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,7 +33,7 @@ MESSAGES: tuple[dict[str, str], ...] = (
 def add_rules(make: Generator, schemas: dict[str, Any], chance: float = 0.2) -> None:
     """Give some of the fields of a spec, and of what is below them, a rule each."""
     whole = {"type": "object", "properties": {"spec": {"type": "object", "properties": schemas}}}
-    for node in [each for schema in schemas.values() if not _is_compared_otherwise(schema) for each in _nodes(schema)]:
+    for node in [each for schema in schemas.values() for each in _nodes(schema)]:
         if not make.maybe(chance):
             continue
         paths = [{"fieldPath": f".{name}"} for name in node.get("properties", {})]
@@ -54,15 +53,6 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
         yield schema
     for below in (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")):
         yield from _nodes(below)
-
-
-def _is_compared_otherwise(schema: dict[str, Any]) -> bool:
-    """Whether a rule that compares it fares otherwise on a server, which are known differences: it has errors of its
-    own for sets of lists, and does not see fields that are only kept.
-    """
-    sets = [each for each in _nodes(schema) if each.get("x-kubernetes-list-type") == "set"]
-    is_kept = "x-kubernetes-preserve-unknown-fields" in json.dumps(schema)
-    return is_kept or any(each["items"].get("type") == "array" for each in sets)
 
 
 def _type(schema: dict[str, Any]) -> str:

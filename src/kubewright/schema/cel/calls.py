@@ -131,7 +131,7 @@ def _optional_field(gen: Generator, node: Call) -> ast.expr:
 
 def _present(gen: Generator, optional: ast.expr) -> ast.expr:
     """An optional part of an attribute, which costs only if it is there."""
-    kept = gen.keep(optional)
+    kept = gen.optional(optional)
     gen.charge_by(ast.Attribute(kept, "present", ast.Load()))
     return kept
 
@@ -190,6 +190,8 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
     value, entries = gen.values(node.args)
     if node.overloads == ("in_map",):
         gen.charge(1)
+        if not gen.is_sound:
+            return call("in_sound_map", value, entries)
         if value_node.type.kind == "string":
             return compare(value, ast.In(), entries)
         gen.globals["in_map"] = ops.in_map
@@ -198,7 +200,7 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         value, entries = gen.keep(value), gen.keep(entries)
         gen.charge_call(call("len", entries))
         kind = range_node.type.params[0].kind if range_node.type.params else "dyn"
-        if kind in ("string", "int") and value_node.type.kind == kind:
+        if kind in ("string", "int") and value_node.type.kind == kind and gen.is_sound:
             return compare(value, ast.In(), entries)
         gen.globals["in_list"] = ops.in_list
         return call("in_list", value, entries)

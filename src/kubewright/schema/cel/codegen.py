@@ -33,9 +33,17 @@ MAX_BLOCKS: Final = 12
 Run = Callable[[Mapping[str, Any], int, Callable[[int], int]], tuple[Any, int]]
 
 
-def generate(node: Node, env: Environment, costs: dict[str, RuntimeCost]) -> Run:
-    """The function of a checked tree. Raises EvaluationError where a constant part of it has no value."""
-    return Generator(env, costs).program(node)
+def generate(node: Node, env: Environment, costs: dict[str, RuntimeCost], *, is_sound: bool = True) -> Run:
+    """The function of a checked tree.
+
+    Args:
+        is_sound: whether all values are of the types that the tree was checked with. Where data may have misfits
+            (`values.Misfit`), every value that is read is looked at.
+
+    Raises:
+        EvaluationError: a constant part of it has no value.
+    """
+    return Generator(env, costs, is_sound).program(node)
 
 
 class Block:
@@ -53,9 +61,10 @@ class Block:
 
 
 class Generator:
-    def __init__(self, env: Environment, costs: dict[str, RuntimeCost]) -> None:
+    def __init__(self, env: Environment, costs: dict[str, RuntimeCost], is_sound: bool = True) -> None:
         self.env = env
         self.costs = costs
+        self.is_sound = is_sound
         self.globals: dict[str, Any] = dict(GLOBALS)
         self.block = Block()
         self.count = 0
@@ -191,25 +200,26 @@ class Generator:
             case Literal():
                 return self.constant(node.value)
             case Ident():
-                return self.ident(node)
+                made = self.ident(node)
             case Select():
-                return self.select(node)
+                made = self.select(node)
             case Call():
                 from .calls import emit_call
 
-                return emit_call(self, node)
+                made = emit_call(self, node)
             case ListNode():
-                return self.list_literal(node)
+                made = self.list_literal(node)
             case MapNode():
-                return self.map_literal(node)
+                made = self.map_literal(node)
             case Fold():
                 from .folds import emit_fold
 
-                return self.bounded(lambda: emit_fold(self, node))
+                made = self.bounded(lambda: emit_fold(self, node))
             case StructNode():
-                return self.struct_literal(node)
+                made = self.struct_literal(node)
             case _:
                 raise EvaluationError(f"unknown node {node!r}")
+        return made if self.is_sound else call("sound", made)
 
     def ident(self, node: Ident) -> ast.expr:
         name = node.name
@@ -241,6 +251,8 @@ class Generator:
             key = self.env.key(target.name, key)
         if node.test_only:
             operand = self.operand(node.operand)
+            if not self.is_sound:
+                return call("has_sound", operand, const(key))
             if target.kind in ("object", "map"):
                 operand = self.keep(operand)
                 there = compare(operand, ast.IsNot(), const(None))
@@ -250,13 +262,17 @@ class Generator:
         if target.is_optional:
             if target.params[0].kind == "object":
                 key = self.env.key(target.params[0].name, key)
-            kept = self.keep(call("select", operand, const(key)))
+            kept = self.optional(call("select", operand, const(key)))
             self.charge_by(ast.Attribute(kept, "present", ast.Load()))
             return kept
         self.charge(IDENT)
         if target.kind in ("object", "map"):
             return self.subscript(operand, key)
         return call("select", operand, const(key))
+
+    def optional(self, value: ast.expr) -> ast.expr:
+        """An optional part of an attribute, in a local."""
+        return self.keep(value if self.is_sound else call("sound_optional", value))
 
     def subscript(self, operand: ast.expr, key: str) -> ast.expr:
         """A value of an object or a map. Of null there is none: which one was asked for is known by the line."""

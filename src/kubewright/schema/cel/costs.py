@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from .values import Optional
+from .values import KeptObject, Optional
 
 __all__ = [
     "CREATE_LIST", "CREATE_MAP", "CREATE_OBJECT", "IDENT", "REGEX_FACTOR", "RUNTIME", "RuntimeCost", "STRING_FACTOR",
@@ -35,7 +35,7 @@ RuntimeCost = Callable[[tuple[Any, ...], Any], int]
 def size_of(value: Any) -> int:
     """The size of strings, bytes, lists and maps; 1 of everything else."""
     if isinstance(value, str | bytes | list | dict):
-        return len(value)
+        return len(value.raw) if value.__class__ is KeptObject else len(value)
     if isinstance(value, Optional) and value.present:
         return size_of(value.value)
     return int(getattr(value, "cel_size", 1))

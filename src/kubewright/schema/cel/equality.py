@@ -1,17 +1,35 @@
 """CEL's `==`, and what stands on it: `in`, sets, lists whose schema says set or map.
 
 Numbers compare by value across types, other types differ from one another. Large lists are compared by hash where their
-items have one that agrees with `==`.
+items have one that agrees with `==`. Data with a schema is compared as that says: apiserver/pkg/cel/common/
+valuesunstructured.go.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
+from ..structural.values import same
 from .effort import Effort
-from .values import Duration, MapList, ObjectValue, Optional, SetList, Timestamp, TypeValue, UInt
+from .errors import EvaluationError, EvaluationStopped
+from .values import (
+    Duration,
+    KeptObject,
+    MapList,
+    Misfit,
+    ObjectValue,
+    Optional,
+    Preserved,
+    SetList,
+    StrictList,
+    StrictMap,
+    Timestamp,
+    TypeValue,
+    UInt,
+)
 
-__all__ = ["all_in_list", "any_in_list", "distinct", "equals", "in_list", "merge_sets"]
+__all__ = ["all_in_list", "any_in_list", "distinct", "equals", "in_list", "map_key", "merge_sets"]
 
 _NUMBERS: Final = frozenset({int, float, UInt})
 _ATOMS: Final = frozenset({int, float, UInt, str, bytes, bool, Timestamp, Duration, type(None), TypeValue})
@@ -43,20 +61,32 @@ def _equal(one: Any, other: Any, effort: Effort) -> bool:
     kind, other_kind = one.__class__, other.__class__
     if kind in _ATOMS:
         return equals(one, other)
+    if kind is Misfit:
+        raise one.error()
+    if isinstance(one, list | dict) and other_kind is Misfit:
+        raise other.error()
     if isinstance(one, list):
         if not isinstance(other, list) or len(one) != len(other):
             return False
         effort.spend(len(one))
         return _lists_equal(one, other, effort)
     if isinstance(one, dict):
-        if not isinstance(other, dict) or len(one) != len(other) or _made_type(one) != _made_type(other):
+        if not isinstance(other, dict) or _made_type(one) != _made_type(other):
+            return False
+        if kind is KeptObject or other_kind is KeptObject:
+            return _objects_equal(one, other, effort)
+        if len(one) != len(other):
             return False
         effort.spend(len(one))
+        if kind is StrictMap:
+            return all(key in other and _strictly_equal(value, other[key], effort) for key, value in one.items())
         return all(key in other and _equal(value, other[key], effort) for key, value in one.items())
     if kind is Optional:
         if other_kind is not Optional or one.present != other.present:
             return False
         return not one.present or _equal(one.value, other.value, effort)
+    if kind is Preserved:
+        return other_kind is Preserved and same(one.raw, other.raw)
     return kind is other_kind and bool(one == other)
 
 
@@ -64,13 +94,90 @@ def _made_type(value: dict[Any, Any]) -> str:
     return value.cel_type if isinstance(value, ObjectValue) else ""
 
 
+def _strictly_equal(one: Any, other: Any, effort: Effort) -> bool:
+    if other is None and isinstance(one, list | dict):
+        raise EvaluationError("no such overload")
+    return _equal(one, other, effort)
+
+
+def _objects_equal(one: dict[str, Any], other: dict[str, Any], effort: Effort) -> bool:
+    """Objects with fields that their schema does not know, or nulls: those count, and unknown ones differ if both have
+    one of a name. What one has and the other has not is passed over, as on a server.
+    """
+    raw = one.raw if isinstance(one, KeptObject) else one
+    other_raw = other.raw if isinstance(other, KeptObject) else other
+    if len(raw) != len(other_raw):
+        return False
+    effort.spend(len(raw))
+    for name, value in raw.items():
+        if one is raw or (isinstance(one, KeptObject) and name in one.known):
+            if (name in one) is not (name in other):
+                return False
+            if name in one and not _equal(one[name], other[name], effort):
+                return False
+        elif name in other_raw and not same(value, other_raw[name]):
+            return False
+    return True
+
+
 def _lists_equal(one: list[Any], other: list[Any], effort: Effort) -> bool:
     if one.__class__ is SetList:
-        return all_in_list(one, other) and all_in_list(other, one)
+        return _keys_equal(dict.fromkeys(map(_set_key, one)), map(_set_key, other))
     if isinstance(one, MapList):
-        theirs = {repr(one.key_of(item)): item for item in other}
-        return all((key := repr(one.key_of(item))) in theirs and _equal(item, theirs[key], effort) for item in one)
-    return all(_equal(mine, its, effort) for mine, its in zip(one, other, strict=True))
+        mine = dict(zip(_map_keys(one, one), one, strict=True))
+        seen = set()
+        for key, item in zip(_map_keys(one, other), other, strict=True):
+            if key not in mine or not _equal(mine[key], item, effort):
+                return False
+            seen.add(key)
+        return len(seen) == len(mine)
+    same_item = _strictly_equal if one.__class__ is StrictList else _equal
+    return all(same_item(mine, its, effort) for mine, its in zip(one, other, strict=True))
+
+
+def _keys_equal(mine: dict[Any, None], others: Iterable[Any]) -> bool:
+    seen = set()
+    for key in others:
+        if key not in mine:
+            return False
+        seen.add(key)
+    return len(seen) == len(mine)
+
+
+# -- keys of sets and maps --------------------------------------------------------------------------------------------
+
+
+def _go_key(value: Any) -> Any:
+    """What tells a scalar apart as the key of Go's map: its type, too; an instant with an offset is like no other."""
+    kind = value.__class__
+    if kind is Misfit or (kind is Timestamp and value.offset):
+        return object()
+    if isinstance(value, list | dict) or kind is Preserved:
+        return (kind, repr(value))
+    return (kind, value)
+
+
+def _set_key(item: Any) -> Any:
+    if isinstance(item, list | dict):
+        raise EvaluationError("listSet operations are only supported on lists of scalar values")
+    return _go_key(item)
+
+
+def _map_keys(by: MapList, items: list[Any]) -> list[Any]:
+    """The keys of a list's items: by the raw data as far as it is known."""
+    if by.raw is None:
+        return [map_key(by, item) for item in items]
+    if isinstance(items, MapList) and items.raw is not None:
+        keys: list[Any] = list(items.raw)
+    else:
+        # What an expression took from data; fields are raw, as far as the schema does not make something else of them.
+        keys = [by.key_of(item) if isinstance(item, dict) else None for item in items]
+    return [object() if key is None else tuple(map(_go_key, key)) for key in keys]
+
+
+def map_key(by: MapList, item: Any) -> Any:
+    """The key of an item, as `+` takes it."""
+    return tuple(None if each is None else _go_key(each) for each in by.key_of(item))
 
 
 # -- by hash ----------------------------------------------------------------------------------------------------------
@@ -111,7 +218,19 @@ def _hashes(items: list[Any]) -> list[Any] | None:
 
 
 def in_list(value: Any, items: list[Any]) -> bool:
-    return any(equals(item, value) for item in items)
+    """Whether a list has a value. An item that cannot be compared is an error only where no other is the value."""
+    failed: EvaluationError | None = None
+    for item in items:
+        try:
+            if equals(item, value):
+                return True
+        except EvaluationStopped:
+            raise
+        except EvaluationError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed
+    return False
 
 
 def all_in_list(values: list[Any], items: list[Any]) -> bool:
@@ -149,8 +268,11 @@ def distinct(items: list[Any]) -> list[Any]:
 
 def merge_sets(one: list[Any], other: list[Any]) -> SetList:
     """A set with what another has beside it."""
-    mine, its = _hashes(one), _hashes(other)
-    if mine is None or its is None:
-        return SetList([*one, *(item for item in other if not in_list(item, one))])
-    known = set(mine)
-    return SetList([*one, *(item for key, item in zip(its, other, strict=True) if key not in known)])
+    known = set(map(_set_key, one))
+    found = SetList(one)
+    for item in other:
+        key = _set_key(item)
+        if key not in known:
+            known.add(key)
+            found.append(item)
+    return found

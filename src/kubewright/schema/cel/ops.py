@@ -9,14 +9,27 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from .equality import equals, in_list, merge_sets
+from .equality import equals, in_list, map_key, merge_sets
 from .errors import CostLimitExceeded, EvaluationError
-from .values import Duration, MapList, Optional, SetList, Timestamp, TypeValue, UInt, encode_key
+from .values import (
+    Duration,
+    KeptObject,
+    MapList,
+    Misfit,
+    Optional,
+    SetList,
+    StrictList,
+    StrictMap,
+    Timestamp,
+    TypeValue,
+    UInt,
+    encode_key,
+)
 
 __all__ = [
-    "add", "boolean", "check_size", "compare", "divide", "equals", "has_field", "in_list", "in_map",
-    "index", "index_list", "index_map", "int64", "is_key", "less_double", "modulo", "multiply", "negate", "select",
-    "subtract", "type_name", "uint64",
+    "add", "boolean", "check_size", "compare", "divide", "equals", "has_field", "has_sound", "in_list",
+    "in_map", "in_sound_map", "index", "index_list", "index_map", "int64", "is_key", "less_double", "modulo",
+    "multiply", "negate", "select", "sound", "sound_optional", "subtract", "type_name", "uint64",
 ]  # fmt: skip
 
 #: Characters of a text, or eight times the items of a list.
@@ -25,8 +38,9 @@ _NUMBERS: Final = frozenset({int, float, UInt})
 _ORDERED: Final = frozenset({str, bytes, bool, Timestamp, Duration})
 _NAMES: Final[dict[type, str]] = {
     bool: "bool", int: "int", UInt: "uint", float: "double", str: "string", bytes: "bytes", type(None): "null_type",
-    list: "list", SetList: "list", MapList: "list", dict: "map", Timestamp: "google.protobuf.Timestamp",
-    Duration: "google.protobuf.Duration", Optional: "optional_type", TypeValue: "type",
+    list: "list", SetList: "list", MapList: "list", StrictList: "list", dict: "map", KeptObject: "map",
+    StrictMap: "map", Timestamp: "google.protobuf.Timestamp", Duration: "google.protobuf.Duration",
+    Optional: "optional_type", TypeValue: "type",
 }  # fmt: skip
 
 
@@ -147,9 +161,9 @@ def add_lists(one: list[Any], other: list[Any]) -> list[Any]:
         return merge_sets(one, other)
     if isinstance(one, MapList):
         found = list(one)
-        places = {repr(one.key_of(item)): place for place, item in enumerate(found)}
+        places = {map_key(one, item): place for place, item in enumerate(found)}
         for item in other:
-            place = places.get(repr(one.key_of(item)))
+            place = places.get(map_key(one, item))
             if place is None:
                 found.append(item)
             else:
@@ -259,6 +273,38 @@ def select_optional(operand: Any, name: Any) -> Optional:
         place = _place(name)
         return Optional(operand[place]) if 0 <= place < len(operand) else Optional()
     raise no_overload()
+
+
+def sound(value: Any) -> Any:
+    """The value, where data may have misfits.
+
+    Raises:
+        EvaluationError: it is one.
+    """
+    if value.__class__ is Misfit:
+        raise value.error()
+    return value
+
+
+def sound_optional(value: Optional) -> Optional:
+    sound(value.value)
+    return value
+
+
+def has_sound(operand: Any, name: str) -> bool:
+    """`has_field`, or the error of what is there."""
+    found = has_field(operand, name)
+    if found and isinstance(operand, dict):
+        sound(operand[name])
+    return found
+
+
+def in_sound_map(key: Any, entries: dict[Any, Any]) -> bool:
+    """`in_map`, or the error of what is there."""
+    found = in_map(key, entries)
+    if found:
+        sound(entries[encode_key(key)])
+    return found
 
 
 def has_field(operand: Any, name: str) -> bool:

@@ -7,16 +7,14 @@ Values are JSON data or objects of a class, whose schema then types the rule as 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from ..structural.fielderrors import FieldError
 from .errors import CelError
 from .rules import Rules
+from .schema_values import ANYTHING
 
 __all__ = ["RuleError", "check_rule"]
-
-#: What a server's schemas have of type dyn.
-_ANYTHING: Final = {"x-kubernetes-int-or-string": True}
 
 
 class RuleError(CelError):
@@ -33,7 +31,7 @@ def check_rule(
     Raises:
         RuleError: the rule does not compile against the schema.
     """
-    path, base = "self", _without_rules(schema) if schema is not None else _ANYTHING
+    path, base = "self", _without_rules(schema) if schema is not None else ANYTHING
     if schema is None and rule.get("fieldPath"):
         # Nothing says whether the path leads anywhere; it is taken as it is.
         path += str(rule["fieldPath"])

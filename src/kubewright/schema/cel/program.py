@@ -60,13 +60,15 @@ class Program:
         node: its checked tree.
     """
 
-    __slots__ = ("_run", "node", "source", "type")
+    __slots__ = ("_env", "_run", "_wary", "node", "source", "type")
 
-    def __init__(self, source: str, node: Node, run: Run) -> None:
+    def __init__(self, source: str, node: Node, env: Environment) -> None:
         self.source = source
         self.node = node
         self.type: Type = node.type
-        self._run = run
+        self._env = env
+        self._run = generate(node, env, env.costs)
+        self._wary: Run | None = None
 
     def evaluate(
         self,
@@ -92,19 +94,31 @@ class Program:
         *,
         cost_limit: int = NO_LIMIT,
         interrupted: Callable[[], bool] | None = None,
+        is_sound: bool = True,
     ) -> tuple[Any, int]:
         """The value, and what it cost in the server's units.
+
+        Args:
+            is_sound: whether all variables are of their types; False where `SchemaType.value` found misfits.
 
         Raises:
             EvaluationError: as `evaluate`; its `cost` is what was spent.
         """
         given = {} if variables is None else variables
+        run = self._run if is_sound else self._wary_run()
         try:
             if interrupted is None:
-                return self._run(given, cost_limit, _exceeded)
-            return self._run(given, min(cost_limit, CHECK_EVERY), _Checkpoints(cost_limit, interrupted))
+                return run(given, cost_limit, _exceeded)
+            return run(given, min(cost_limit, CHECK_EVERY), _Checkpoints(cost_limit, interrupted))
         except RecursionError:
             raise EvaluationError("the values nest too deeply") from None
+
+    def _wary_run(self) -> Run:
+        if self._wary is None:
+            self._wary = _with_stack(
+                lambda: generate(self.node, self._env, self._env.costs, is_sound=False), self.source
+            )
+        return self._wary
 
     def __repr__(self) -> str:
         return f"Program({self.source!r})"
@@ -166,7 +180,7 @@ def program_of(source: str, node: Node, env: Environment) -> Program:
 
     def run() -> Program:
         try:
-            return Program(source, node, generate(node, env, env.costs))
+            return Program(source, node, env)
         except EvaluationError as error:
             raise ProgramError(source, str(error)) from None
 

@@ -136,9 +136,17 @@ class MessageStops(Exception):
 
 
 def message_of(
-    rule: CompiledRule, variables: Mapping[str, Any], budget: int, interrupted: Callable[[], bool] | None = None
+    rule: CompiledRule,
+    variables: Mapping[str, Any],
+    budget: int,
+    interrupted: Callable[[], bool] | None = None,
+    *,
+    is_sound: bool = True,
 ) -> tuple[str | None, int]:
     """The text of `messageExpression`, None where it makes no good one, and what is left of the budget.
+
+    Args:
+        is_sound: as of `Program.evaluate_with_cost`.
 
     Raises:
         MessageStops: the budget or the limit of one call is used up.
@@ -149,7 +157,7 @@ def message_of(
     source = _quoted(str(rule.rule.get("messageExpression", "")))
     try:
         text, cost = rule.message.evaluate_with_cost(
-            variables, cost_limit=kubernetes.PER_CALL_LIMIT, interrupted=interrupted
+            variables, cost_limit=kubernetes.PER_CALL_LIMIT, interrupted=interrupted, is_sound=is_sound
         )
     except Interrupted:
         raise

@@ -17,7 +17,8 @@ from ..structural.fielderrors import FieldError
 from .default_checks import default_rule_errors
 from .estimate import estimate
 from .rule import CompiledRule, compile_rules, size_estimator
-from .schema_types import MAX_REQUEST_BYTES, SchemaType, escape, schema_type
+from .schema_meta import escape
+from .schema_types import MAX_REQUEST_BYTES, SchemaType, schema_type
 from .sizes import LARGEST, Range
 
 __all__ = ["CRD_LIMIT", "RULE_LIMIT", "Finding", "SchemaRules", "check_schema_rules"]

@@ -1,64 +1,26 @@
 """Structural schemas as types: what an expression sees of an object, how large it may be, and its values.
 
 `SchemaType` is a schema seen by CEL. Fields whose names are no identifiers are escaped (`__dash__`); those that cannot
-be, and values without a type, are not seen at all. `value()` turns JSON into CEL's values, and copies only where the
-schema calls for another value (numbers, timestamps, bytes, sets).
+be, and values without a type, are not seen at all. `value()` turns JSON into CEL's values.
 
-Rule: apiserver/pkg/cel/common/schemas.go, values.go; apiserver/pkg/cel/escaping.go.
+Rule: apiserver/pkg/cel/common/schemas.go.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from . import types as t
 from .environment import FieldType
-from .schema_values import converter
+from .schema_meta import RESERVED, escape, with_meta
+from .schema_values import Convert, converter
 from .types import Type
+from .values import Misfit
 
-__all__ = ["MAX_REQUEST_BYTES", "SchemaType", "escape", "has_meta", "schema_type", "with_meta"]
+__all__ = ["MAX_REQUEST_BYTES", "SchemaType", "schema_type"]
 
 MAX_REQUEST_BYTES: Final = 3 * 1024 * 1024
-_RESERVED: Final = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-_PLAIN: Final = re.compile(r"[A-Za-z_./\-][A-Za-z0-9_./\-]*")
-_ESCAPED: Final = re.compile(r"__|[-./]")
-_ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
-_NAME_LENGTH: Final = 253
-
-
-def escape(name: str) -> str | None:
-    """A property's name as an identifier, or None where there is none."""
-    if name in _RESERVED:
-        return f"__{name}__"
-    if not _PLAIN.fullmatch(name):
-        return None
-    return _ESCAPED.sub(lambda found: _ESCAPES[found[0]], name)
 
 
 class SchemaType:
@@ -72,7 +34,7 @@ class SchemaType:
         items: of lists and maps.
     """
 
-    __slots__ = ("convert", "fields", "items", "keys", "max_elements", "min_size", "schema", "type")
+    __slots__ = ("_convert", "fields", "items", "keys", "max_elements", "min_size", "schema", "type")
 
     def __init__(self, schema: Mapping[str, Any], type_: Type, max_elements: int, min_size: int) -> None:
         self.schema = schema
@@ -82,11 +44,17 @@ class SchemaType:
         self.fields: dict[str, SchemaType] = {}
         self.keys: dict[str, str] = {}
         self.items: SchemaType | None = None
-        self.convert = converter(schema)
+        self._convert: Convert | None = None
 
-    def value(self, data: Any) -> Any:
-        """JSON data as CEL values. The data is used in place where it can be; do not change it meanwhile."""
-        return data if self.convert is None else self.convert(data)
+    def value(self, data: Any, misfits: list[Misfit]) -> Any:
+        """JSON data as CEL values. The data is used in place where it can be; do not change it meanwhile.
+
+        Args:
+            misfits: gets what is not of its type. Where there are some, programs have to be told (`is_sound=False`).
+        """
+        if self._convert is None:
+            self._convert = converter(self.schema)
+        return self._convert(data, misfits)
 
     def objects(self) -> dict[str, dict[str, FieldType]]:
         """The fields of this and all inner objects, by type name, for an Environment."""
@@ -98,41 +66,13 @@ class SchemaType:
                 fields = {name: FieldType(field.type, each.keys[name]) for name, field in each.fields.items()}
                 for field in tuple(fields.values()):
                     # Reserved words may be written as they are behind a dot: `self.namespace`.
-                    if field.key in _RESERVED and field.key not in fields:
+                    if field.key in RESERVED and field.key not in fields:
                         fields[field.key] = FieldType(field.type, field.key)
                 found[each.type.name] = fields
                 todo.extend(each.fields.values())
             elif each.items is not None:
                 todo.append(each.items)
         return found
-
-
-def has_meta(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema says itself what every object has: it is taken as it is then."""
-    properties = schema.get("properties") or {}
-    meta = (properties.get("metadata") or {}).get("properties") or {}
-    texts = (properties.get("kind"), properties.get("apiVersion"), meta.get("name"), meta.get("generateName"))
-    return all(each is not None and each.get("type") == "string" for each in texts)
-
-
-def with_meta(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a whole object: `apiVersion`, `kind` and the names of its metadata are always there."""
-    properties = dict(schema.get("properties") or {})
-    meta = (properties.get("metadata") or {}).get("properties") or {}
-    string = {"type": "string"}
-    properties.update(kind=string, apiVersion=string)
-    properties["metadata"] = {
-        "type": "object",
-        "properties": {
-            "name": _capped(meta.get("name") or {}, _NAME_LENGTH),
-            "generateName": _capped(meta.get("generateName") or {}, _NAME_LENGTH - 1),
-        },
-    }
-    return {**schema, "properties": properties}
-
-
-def _capped(schema: Mapping[str, Any], most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": min(schema.get("maxLength", most), most)}
 
 
 def schema_type(schema: Mapping[str, Any], *, root: bool = False, name: str = "selfType") -> SchemaType | None:

@@ -1,145 +1,225 @@
-"""JSON data to CEL values by a schema, as functions made once for each schema; None where the data is right as it is.
+"""JSON data to CEL values by a schema, as functions made once for each schema. Data that is right is used in place.
 
-A value that the schema does not allow becomes one that raises when it is used nowhere; validation has refused such data
-before any rule runs.
+Mostly validation has refused all else before any rule runs, but not always: 2.0 is an integer to it and none to rules,
+texts that have their format may have no value, and an update keeps what it does not change. What has no value becomes a
+`Misfit`, whose error stands wherever a rule reads it; nothing raises here.
+
+| schema | value |
+|---|---|
+| object with properties | the data; a `KeptObject` where some of it is unknown to the schema, or null |
+| any type, preserved | `Preserved`: good for `==` only |
+| list of type set, map | `SetList`, `MapList` |
+| list or map of values that may be null, objects or lists else | `StrictList`, `StrictMap` |
+
+Rule: apiserver/pkg/cel/common/valuesunstructured.go (UnstructuredToVal).
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from .clock import SECOND, parse_duration, parse_timestamp
-from .errors import EvaluationError
-from .values import Duration, MapList, SetList, Timestamp
+from .schema_formats import bytes_of, date_of, date_time_of, duration_of
+from .schema_meta import escape, has_meta, with_meta
+from .values import KeptObject, MapList, Misfit, Preserved, SetList, StrictList, StrictMap
 
-__all__ = ["converter"]
+__all__ = ["ANYTHING", "Convert", "converter"]
 
-Convert = Callable[[Any], Any]
-_WORDS: Final = re.compile(r"\s*([+-]?[0-9.]+)\s*([A-Za-z\u00b5]+)")
-_UNITS: Final = {
-    "nanosecond": 1, "nano": 1, "ns": 1, "microsecond": 10**3, "micro": 10**3, "us": 10**3, "\u00b5s": 10**3,
-    "millisecond": 10**6, "milli": 10**6, "ms": 10**6, "second": SECOND, "sec": SECOND, "s": SECOND,
-    "minute": 60 * SECOND, "min": 60 * SECOND, "m": 60 * SECOND, "hour": 3600 * SECOND, "hr": 3600 * SECOND,
-    "h": 3600 * SECOND, "day": 86400 * SECOND, "d": 86400 * SECOND, "week": 604800 * SECOND, "wk": 604800 * SECOND,
-    "w": 604800 * SECOND,
-}  # fmt: skip
+Convert = Callable[[Any, list[Misfit]], Any]
+#: The schema of data without one: of type dyn, which is what int-or-string is to rules, and right whatever it is.
+ANYTHING: Final = {"x-kubernetes-int-or-string": True, "x-kubewright-anything": True}
+_GO_TYPES: Final[tuple[tuple[type, str], ...]] = (
+    (bool, "bool"), (int, "int64"), (float, "float64"), (str, "string"), (dict, "map[string]interface {}"),
+    (list, "[]interface {}"),
+)  # fmt: skip
+_UNTYPED: Final = (
+    "invalid type, expected object, array, number, integer, boolean or string, or no type with"
+    " x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got "
+)
 
 
-def converter(schema: Mapping[str, Any]) -> Convert | None:
-    """What turns data of this schema into CEL values; None where there is nothing to do."""
+def converter(schema: Mapping[str, Any]) -> Convert:
+    """What turns data of this schema into CEL values; misfits are added to the list that it is called with."""
     if schema.get("x-kubernetes-int-or-string"):
-        return None
-    match schema.get("type"):
-        case "number":
-            return _number
-        case "string":
-            return _STRINGS.get(str(schema.get("format")))
-        case "array":
-            return _array(schema)
+        return _int_or_string if "x-kubewright-anything" not in schema else lambda data, _: data
+    kind = schema.get("type")
+    match kind:
         case "object":
             return _object(schema)
-    return None
+        case "array":
+            return _array(schema)
+        case "string":
+            return _STRINGS.get(str(schema.get("format")), _string)
+        case "number":
+            return _number
+        case "integer":
+            return _integer
+        case "boolean":
+            return _boolean
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return lambda data, _: Preserved(data)
+    return lambda _, misfits: _misfit(misfits, f"{_UNTYPED}{kind or ''}")
 
 
-def _number(data: Any) -> Any:
-    return float(data) if data.__class__ is int else data
+def _misfit(misfits: list[Misfit], message: str) -> Misfit:
+    made = Misfit(message)
+    misfits.append(made)
+    return made
 
 
-def _date_time(data: Any) -> Any:
-    if not isinstance(data, str):
+def _wrong(misfits: list[Misfit], wanted: str, data: Any) -> Misfit:
+    given = next((name for kind, name in _GO_TYPES if isinstance(data, kind)), "<nil>")
+    return _misfit(misfits, f"invalid data, expected {wanted}, got {given}")
+
+
+# -- scalars ----------------------------------------------------------------------------------------------------------
+
+
+def _int_or_string(data: Any, misfits: list[Misfit]) -> Any:
+    if isinstance(data, str | int) and not isinstance(data, bool):
         return data
-    try:
-        return parse_timestamp(data.upper().replace(" ", "T"))
-    except ValueError as error:
-        raise EvaluationError(f"Invalid date-time formatted string {data}: {error}") from None
+    return _misfit(misfits, "invalid data, expected XIntOrString value to be either a string or integer")
 
 
-def _date(data: Any) -> Any:
-    if not isinstance(data, str):
-        return data
-    try:
-        return Timestamp(parse_timestamp(f"{data}T00:00:00Z").ns)
-    except ValueError as error:
-        raise EvaluationError(f"Invalid date formatted string {data}: {error}") from None
+def _string(data: Any, misfits: list[Misfit]) -> Any:
+    return data if isinstance(data, str) else _wrong(misfits, "string", data)
 
 
-def _duration(data: Any) -> Any:
-    """A duration as the server's formats have it: Go's, or words such as `3 days`."""
-    if not isinstance(data, str):
-        return data
-    try:
-        return parse_duration(data)
-    except ValueError as error:
-        found = _WORDS.match(data)
-        unit = found[2].lower() if found else ""
-        size = _UNITS.get(unit) or _UNITS.get(unit.removesuffix("s"))
-        if found is None or size is None:
-            raise EvaluationError(f"Invalid duration {data}: {error}") from None
-        return Duration(int(float(found[1]) * size))
+def _number(data: Any, misfits: list[Misfit]) -> Any:
+    if isinstance(data, int) and not isinstance(data, bool):
+        return float(data)
+    return data if isinstance(data, float) else _wrong(misfits, "float", data)
 
 
-def _bytes(data: Any) -> Any:
-    if not isinstance(data, str):
-        return data
-    try:
-        return base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise EvaluationError(f"Invalid byte formatted string {data}: {error}") from None
+def _integer(data: Any, misfits: list[Misfit]) -> Any:
+    return data if isinstance(data, int) and not isinstance(data, bool) else _wrong(misfits, "int", data)
 
 
-_STRINGS: Final[dict[str, Convert]] = {
-    "date-time": _date_time,
-    "date": _date,
-    "duration": _duration,
-    "byte": _bytes,
-}
+def _boolean(data: Any, misfits: list[Misfit]) -> Any:
+    return data if isinstance(data, bool) else _wrong(misfits, "bool", data)
 
 
-def _array(schema: Mapping[str, Any]) -> Convert | None:
-    items = schema.get("items")
-    inner = converter(items) if isinstance(items, Mapping) else None
-    kind = schema.get("x-kubernetes-list-type")
-    keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
-    if inner is None and kind not in ("set", "map"):
-        return None
-
-    def convert(data: Any) -> Any:
-        if not isinstance(data, list):
-            return data
-        found = data if inner is None else [inner(item) for item in data]
-        if kind == "set":
-            return SetList(found)
-        return MapList(found, keys) if kind == "map" else found
+def _formatted(parse: Callable[[str], Any], said: str) -> Convert:
+    def convert(data: Any, misfits: list[Misfit]) -> Any:
+        if not isinstance(data, str):
+            return _wrong(misfits, "string", data)
+        try:
+            return parse(data)
+        except ValueError as error:
+            return _misfit(misfits, f"{said} {data}: {error}")
 
     return convert
 
 
-def _object(schema: Mapping[str, Any]) -> Convert | None:
-    values = schema.get("additionalProperties")
-    if isinstance(values, Mapping):
-        inner = converter(values)
-        if inner is None:
-            return None
-        every = inner
-        return lambda data: {key: every(each) for key, each in data.items()} if isinstance(data, dict) else data
-    properties: Mapping[str, Any] = schema.get("properties") or {}
-    fields = {key: made for key, each in properties.items() if (made := converter(each))}
-    # A null in a field that may be null is to a rule as if the field was absent.
-    nullable = frozenset(key for key, each in properties.items() if each.get("nullable"))
-    if not fields and not nullable:
-        return None
+_STRINGS: Final[dict[str, Convert]] = {
+    "date-time": _formatted(date_time_of, "Invalid date-time formatted string"),
+    "date": _formatted(date_of, "Invalid date formatted string"),
+    "duration": _formatted(duration_of, "Invalid duration"),
+    "byte": _formatted(bytes_of, "Invalid byte formatted string"),
+}
+#: By the function that checks it, the class of values that are right as they are.
+_EXACT: Final[dict[Convert, type]] = {_string: str, _integer: int, _boolean: bool}
 
-    def convert(data: Any) -> Any:
+
+# -- lists and objects ------------------------------------------------------------------------------------------------
+
+
+def _inner(schema: Mapping[str, Any]) -> tuple[Convert, type | None]:
+    """What converts an item or a value, which may be null, and the class of those that are right as they are."""
+    made = converter(schema)
+    if schema.get("nullable"):
+        return lambda data, misfits: None if data is None else made(data, misfits), _EXACT.get(made)
+    null = "invalid data, got null for schema with nullable=false"
+    return lambda data, misfits: _misfit(misfits, null) if data is None else made(data, misfits), _EXACT.get(made)
+
+
+def _is_strict(schema: Mapping[str, Any]) -> bool:
+    """Whether values of this schema cannot be compared with one another: an object with null is an error."""
+    return bool(schema.get("nullable")) and schema.get("type") in ("object", "array")
+
+
+def _array(schema: Mapping[str, Any]) -> Convert:
+    items = schema.get("items")
+    if not isinstance(items, Mapping):
+        return lambda _, misfits: _misfit(misfits, "invalid array type, expected Items with a non-empty Schema")
+    inner, exact = _inner(items)
+    kind, is_strict = schema.get("x-kubernetes-list-type"), _is_strict(items)
+    keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
+    escaped = tuple(escape(key) or key for key in keys)
+
+    def convert(data: Any, misfits: list[Misfit]) -> Any:
+        if not isinstance(data, list):
+            return _misfit(misfits, "invalid data, expected an array for the provided schema with type=array")
+        found = data
+        for place, item in enumerate(data):
+            if item.__class__ is exact:
+                continue
+            made = inner(item, misfits)
+            if made is not item:
+                if found is data:
+                    found = list(data)
+                found[place] = made
+        if kind == "set":
+            return SetList(found)
+        if kind == "map":
+            return MapList(found, keys, [_raw_key(item, escaped) for item in data])
+        return StrictList(found) if is_strict else found
+
+    return convert
+
+
+def _raw_key(item: Any, names: tuple[str, ...]) -> tuple[Any, ...] | None:
+    """The key of an item as the server takes it for `==`: from the data, but by the escaped names."""
+    if not isinstance(item, dict):
+        return None
+    return tuple(item.get(name) for name in names)
+
+
+def _object(schema: Mapping[str, Any]) -> Convert:
+    if schema.get("x-kubernetes-embedded-resource") and not has_meta(schema):
+        schema = with_meta(schema)
+    properties, values = schema.get("properties"), schema.get("additionalProperties")
+    if not properties and isinstance(values, Mapping):
+        return _map(values)
+    made: dict[str, Convert] = {name: converter(each) for name, each in (properties or {}).items()}
+    exact = {name: kind for name, each in made.items() if (kind := _EXACT.get(each)) is not None}
+
+    def convert(data: Any, misfits: list[Misfit]) -> Any:
         if not isinstance(data, dict):
-            return data
-        found = {key: each for key, each in data.items() if each is not None or key not in nullable}
-        for key, made in fields.items():
-            if found.get(key) is not None:
-                found[key] = made(found[key])
-        return found
+            return _misfit(misfits, "invalid data, expected a map for the provided schema with type=object")
+        changed: dict[str, Any] = {}
+        is_whole = True
+        for name, value in data.items():
+            kind = exact.get(name)
+            if kind is not None and value.__class__ is kind:
+                continue
+            inner = made.get(name)
+            if inner is None or value is None:
+                is_whole = False
+            elif (new := inner(value, misfits)) is not value:
+                changed[name] = new
+        if is_whole:
+            return {**data, **changed} if changed else data
+        # A null is to a rule as if the field was absent.
+        seen = {name: changed.get(name, each) for name, each in data.items() if each is not None and name in made}
+        return KeptObject(seen, data, made.keys())
+
+    return convert
+
+
+def _map(values: Mapping[str, Any]) -> Convert:
+    inner, exact = _inner(values)
+    is_strict = _is_strict(values)
+
+    def convert(data: Any, misfits: list[Misfit]) -> Any:
+        if not isinstance(data, dict):
+            return _misfit(misfits, "invalid data, expected a map for the provided schema with type=object")
+        changed: dict[str, Any] = {}
+        for name, value in data.items():
+            if value.__class__ is not exact and (new := inner(value, misfits)) is not value:
+                changed[name] = new
+        if is_strict:
+            return StrictMap({**data, **changed})
+        return {**data, **changed} if changed else data
 
     return convert

@@ -9,25 +9,34 @@
 | optional | `Optional` |
 | type | `TypeValue` |
 
+What data of a schema has beside these, and expressions do not make, is at the end: `SetList` to `Misfit`.
+
 Python says `True == 1` and hashes both alike; CEL does not. So bool keys of maps are kept as `TRUE_KEY` and
-`FALSE_KEY`: `encode_key` and `decode_key` convert. Lists whose schema says set or map are `SetList` and `MapList`:
-equal in any order.
+`FALSE_KEY`: `encode_key` and `decode_key` convert.
 """
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from functools import total_ordering
-from typing import Any, Final
+from typing import Any, Final, NoReturn
+
+from .errors import EvaluationError
 
 __all__ = [
     "ABSENT",
     "FALSE_KEY",
     "TRUE_KEY",
     "Duration",
+    "KeptObject",
     "MapList",
+    "Misfit",
     "ObjectValue",
     "Optional",
+    "Preserved",
     "SetList",
+    "StrictList",
+    "StrictMap",
     "Timestamp",
     "TypeValue",
     "UInt",
@@ -155,6 +164,9 @@ class ObjectValue(dict[str, Any]):
         self.cel_type = cel_type
 
 
+# -- of data with a schema --------------------------------------------------------------------------------------------
+
+
 class SetList(list[Any]):
     """A list that its schema calls a set: equal in any order; `+` adds what is not in it."""
 
@@ -162,13 +174,76 @@ class SetList(list[Any]):
 
 
 class MapList(list[Any]):
-    """A list that its schema calls a map: items are told apart by `keys`; equal in any order; `+` replaces by key."""
+    """A list that its schema calls a map: items are told apart by `keys`; equal in any order; `+` replaces by key.
 
-    __slots__ = ("keys",)
+    Attributes:
+        raw: what the server tells the items apart by when it compares the data; None of what an expression made.
+    """
 
-    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+    __slots__ = ("keys", "raw")
+
+    def __init__(
+        self, items: list[Any], keys: tuple[str, ...], raw: list[tuple[Any, ...] | None] | None = None
+    ) -> None:
         super().__init__(items)
         self.keys = keys
+        self.raw = raw
 
     def key_of(self, item: Any) -> tuple[Any, ...]:
         return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else ()
+
+
+class StrictList(list[Any]):
+    """A list of objects or lists that may be null: comparing one with null is an error, not False."""
+
+    __slots__ = ()
+
+
+class StrictMap(dict[str, Any]):
+    """A map of such values."""
+
+    __slots__ = ()
+
+
+class KeptObject(dict[str, Any]):
+    """An object of which rules see less than there is: `raw` is all of it, `known` the fields of its schema."""
+
+    __slots__ = ("known", "raw")
+
+    def __init__(self, seen: dict[str, Any], raw: dict[str, Any], known: AbstractSet[str]) -> None:
+        super().__init__(seen)
+        self.raw = raw
+        self.known = known
+
+
+class Preserved:
+    """JSON whose schema only says that it is preserved. No rule sees it, but `==` of what it is in does."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+
+class Misfit:
+    """What data that is not of its schema's type is to a rule: an error wherever it is read.
+
+    Programs read values through `sound()` then. What functions find inside of lists fails by itself.
+    """
+
+    __slots__ = ("message",)
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def error(self) -> EvaluationError:
+        return EvaluationError(self.message)
+
+    def _fail(self, *_: object) -> NoReturn:
+        raise self.error()
+
+    __eq__ = __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __len__ = __iter__ = _fail
+    __hash__ = __getitem__ = __contains__ = __str__ = _fail
+
+    def __repr__(self) -> str:
+        return f"Misfit({self.message!r})"

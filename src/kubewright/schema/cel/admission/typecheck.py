@@ -13,7 +13,8 @@ from typing import Any
 from ..environment import Environment, FieldType
 from ..errors import CompileError
 from ..program import parse_and_check
-from ..schema_types import has_meta, schema_type
+from ..schema_meta import has_meta
+from ..schema_types import schema_type
 from ..types import DYN, Type
 from .environment import admission_environment, with_variables
 from .request import GroupVersionKind
