@@ -19,8 +19,14 @@ RULES: dict[str, tuple[str, ...]] = {
         "oldSelf.size() <= self.size()", "self.lowerAscii() == self", "self in ['a', 'abc', '1']",
     ),
     "boolean": ("self", "self || !oldSelf"),
-    "object": ("size(self) < 2", "self == oldSelf", "self.all(k, k != 'x')", "'x' in self"),
-    "array": ("size(self) < 2", "self == oldSelf", "self.all(x, x == self[0])", "self[0] == self[1]"),
+    "object": ("size(self) < 2", "self == oldSelf", "self.all(k, k != 'x')", "'x' in self",
+        "self.all(k, k in oldSelf && self[k] == oldSelf[k])", "self['x'] == self['y.z']",
+    ),
+    "array": (
+        "size(self) < 2", "self == oldSelf", "self.all(x, x == self[0])", "self[0] == self[1]", "oldSelf == self",
+        "self.all(x, x in oldSelf)", "self + oldSelf == oldSelf + self", "self.exists_one(x, x == self[0])",
+        "size(self + oldSelf) == size(self)", "self.map(x, x) == self", "self[0] in self",
+    ),
     "int-or-string": ("self == 5 || self == '50%'", "type(self) == int", "self == oldSelf", "self > 5"),
 }  # fmt: skip
 MESSAGES: tuple[dict[str, str], ...] = (
@@ -71,5 +77,8 @@ def _rules(schema: dict[str, Any]) -> tuple[str, ...]:
         f"self.{first} == oldSelf.{first}",
         f"self.{last} == self.{first}",
         f"has(oldSelf.{last}) == has(self.{last})",
+        f"self.{last} == oldSelf.{first}",
+        f"[self.{first}, self.{first}] != [oldSelf.{first}, self.{first}]",
         "self == oldSelf",
+        "oldSelf == self",
     )

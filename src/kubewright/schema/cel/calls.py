@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from . import ops
+from . import pyast as py
 from .constants import constant_of, is_constant
 from .costs import SLOW, ceil_tenth, size_of
 from .dispatch import Dispatch
@@ -20,7 +21,7 @@ __all__ = ["emit_call"]
 
 _SCALARS: Final = frozenset({"bool", "int", "uint", "double", "timestamp", "duration"})
 _EXACT: Final = frozenset({"int", "uint", "string", "bytes", "bool", "timestamp", "duration"})
-_COMPARE: Final[dict[str, type[ast.cmpop]]] = {"_<_": ast.Lt, "_<=_": ast.LtE, "_>_": ast.Gt, "_>=_": ast.GtE}
+_COMPARE: Final[dict[str, ast.cmpop]] = {"_<_": py.LT, "_<=_": py.LT_E, "_>_": py.GT, "_>=_": py.GT_E}
 _TEXT: Final = frozenset({"string", "bytes"})
 
 
@@ -85,9 +86,9 @@ def _conditional(gen: Generator, node: Call) -> ast.expr:
         gen.charge_by(const(extra))
     kept = gen.name()
     gen.block.statements.append(assign(kept, value))
-    gen.block.statements.append(assign(after, binary(load("cost"), ast.Sub(), load(before))))
+    gen.block.statements.append(assign(after, binary(load("cost"), py.SUB, load(before))))
     # The first use is charged already.
-    gen.charge_by(ast.UnaryOp(ast.USub(), load(after)))
+    gen.charge_by(py.UnaryOp(py.MINUS, load(after)))
     gen.shared[id(target)] = (kept, after)
     result = gen.ternary(condition, yes, no)
     del gen.shared[id(target)]
@@ -112,7 +113,7 @@ def _index(gen: Generator, node: Call) -> ast.expr:
         return call("index_list", operand, key)
     if target.kind == "map":
         if target.params[0].kind == "string" and key_node.type.kind == "string":
-            return ast.Subscript(operand, key, ast.Load())
+            return py.Subscript(operand, key, py.LOAD)
         return call("index_map", operand, key)
     return call("index", operand, key)
 
@@ -132,7 +133,7 @@ def _optional_field(gen: Generator, node: Call) -> ast.expr:
 def _present(gen: Generator, optional: ast.expr) -> ast.expr:
     """An optional part of an attribute, which costs only if it is there."""
     kept = gen.optional(optional)
-    gen.charge_by(ast.Attribute(kept, "present", ast.Load()))
+    gen.charge_by(py.Attribute(kept, "present", py.LOAD))
     return kept
 
 
@@ -141,8 +142,8 @@ def _or_value(gen: Generator, node: Call) -> ast.expr:
         return _general(gen, node)
     optional = gen.keep(gen.expr(node.target))
     result = gen.name()
-    present = ast.Attribute(optional, "present", ast.Load())
-    value = optional if node.function == "or" else ast.Attribute(optional, "value", ast.Load())
+    present = py.Attribute(optional, "present", py.LOAD)
+    value = optional if node.function == "or" else py.Attribute(optional, "value", py.LOAD)
     otherwise = gen.inside(lambda: gen.block.statements.append(assign(result, gen.expr(node.args[0]))))
     gen.block.statements.append(if_(present, [assign(result, value)], otherwise))
     return load(result)
@@ -153,7 +154,7 @@ def _equality(gen: Generator, node: Call) -> ast.expr:
     left_type, right_type = left_node.type, right_node.type
     negative = node.function == "_!=_"
     left, right = gen.values(node.args)
-    operator: ast.cmpop = ast.NotEq() if negative else ast.Eq()
+    operator: ast.cmpop = py.NOT_EQ if negative else py.EQ
     if left_type == right_type and left_type.kind in _SCALARS:
         gen.charge(1)
         return compare(left, operator, right)
@@ -168,7 +169,7 @@ def _equality(gen: Generator, node: Call) -> ast.expr:
     gen.globals["smaller_of"] = _smaller_of
     gen.block.statements.append(assign(result, call("equals", left, right)))
     gen.charge_call(call("smaller_of", left, right))
-    return ast.UnaryOp(ast.Not(), load(result)) if negative else load(result)
+    return py.UnaryOp(py.NOT, load(result)) if negative else load(result)
 
 
 def _smaller(one: str | bytes, other: str | bytes) -> int:
@@ -193,7 +194,7 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         if not gen.is_sound:
             return call("in_sound_map", value, entries)
         if value_node.type.kind == "string":
-            return compare(value, ast.In(), entries)
+            return compare(value, py.IN, entries)
         gen.globals["in_map"] = ops.in_map
         return call("in_map", value, entries)
     if node.overloads == ("in_list",):
@@ -201,7 +202,7 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         gen.charge_call(call("len", entries))
         kind = range_node.type.params[0].kind if range_node.type.params else "dyn"
         if kind in ("string", "int") and value_node.type.kind == kind and gen.is_sound:
-            return compare(value, ast.In(), entries)
+            return compare(value, py.IN, entries)
         gen.globals["in_list"] = ops.in_list
         return call("in_list", value, entries)
     return _dispatched(gen, node, [value, entries])
@@ -224,7 +225,7 @@ def _comparison(gen: Generator, node: Call) -> ast.expr:
         gen.charge_call(call("smaller", left, right))
     else:
         gen.charge(1)
-    return compare(left, _COMPARE[node.function](), right)
+    return compare(left, _COMPARE[node.function], right)
 
 
 def _general(gen: Generator, node: Call) -> ast.expr:
@@ -252,7 +253,7 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     result = gen.name()
     cost_name = f"c_{overload.id}".replace(".", "_").replace("@", "_")
     gen.globals[cost_name] = cost
-    price = ast.Tuple(args, ast.Load())
+    price = py.Tuple(args, py.LOAD)
     if overload.id in SLOW:
         # Known before: what it costs does not depend on the result.
         spent = gen.keep(call(cost_name, price, const(None)))
@@ -271,13 +272,13 @@ def _dispatched(gen: Generator, node: Call, values: list[ast.expr]) -> ast.expr:
     gen.globals[name] = Dispatch(node.function, overloads, gen.costs)
     if any(each.id in SLOW for each in overloads):
         values = [gen.keep(value) for value in values]
-        _ask_first(gen, call(ast.Attribute(load(name), "price", ast.Load()), *values))
-    pair = ast.Tuple([ast.Name(result, ast.Store()), ast.Name(cost, ast.Store())], ast.Store())
-    gen.block.statements.append(ast.Assign([pair], call(name, *values)))
+        _ask_first(gen, call(py.Attribute(load(name), "price", py.LOAD), *values))
+    pair = py.Tuple([py.Name(result, py.STORE), py.Name(cost, py.STORE)], py.STORE)
+    gen.block.statements.append(py.Assign([pair], call(name, *values)))
     gen.charge_call(load(cost))
     return load(result)
 
 
 def _ask_first(gen: Generator, cost: ast.expr) -> None:
     """Stops before a call that would go beyond the limit; of what was spent before it, some is not charged yet."""
-    gen.block.statements.append(gen.checkpoint(binary(load("cost"), ast.Add(), gen.keep(cost))))
+    gen.block.statements.append(gen.checkpoint(binary(load("cost"), py.ADD, gen.keep(cost))))

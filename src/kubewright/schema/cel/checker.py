@@ -10,7 +10,7 @@ from __future__ import annotations
 from .environment import Environment
 from .errors import MAX_ISSUES, Problems
 from .inference import Substitution, most_general
-from .literal_checks import check_literals
+from .literal_checks import check_literals, is_checked
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from .signatures import Function, Overload
 from .types import (
@@ -43,9 +43,11 @@ def check(node: Node, env: Environment, problems: Problems) -> Type:
     """Note types and overloads in the tree; problems are added to `problems`. Returns the type of the whole."""
     checker = _Checker(env, problems)
     root = checker.check(node)
+    has_literals = False
     for each in checker.seen:
         each.type = checker.known.apply(each.type, free_to_dyn=True)
-    if not problems.issues:
+        has_literals = has_literals or is_checked(each, env)
+    if has_literals and not problems.issues:
         check_literals(node, env, problems)
     return checker.known.apply(root, free_to_dyn=True)
 
@@ -197,6 +199,11 @@ class _Checker:
                     wrong = True
             node.overloads = (function.overloads[0].id,)
             return ERROR if wrong else BOOL
+        # What fits types without parameters is the same in every expression.
+        key: tuple[bool | Type, ...] = (member, *args)
+        if key in function.resolved:
+            node.overloads, known = function.resolved[key]
+            return known
         result: Type | None = None
         found: list[str] = []
         for overload in function.overloads:
@@ -219,6 +226,8 @@ class _Checker:
             )
             return ERROR
         node.overloads = tuple(found)
+        if not any(map(_has_parameter, (*args, result))):
+            function.remember(key, (node.overloads, result))
         return result
 
     def instantiate(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:
@@ -326,6 +335,10 @@ def _become_ident(node: Select, name: str) -> None:
     """A selection that turned out to be a name of several parts."""
     node.operand = Ident(node.offset, name)
     node.name = ""
+
+
+def _has_parameter(type_: Type) -> bool:
+    return type_.kind == "param" or any(map(_has_parameter, type_.params))
 
 
 def _rename(type_: Type, fresh: dict[str, Type]) -> Type:

@@ -19,12 +19,13 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from . import pyast as py
 from .constants import constant_of, is_constant
 from .costs import CREATE_LIST, CREATE_MAP, CREATE_OBJECT, IDENT, RuntimeCost
 from .environment import Environment
 from .errors import EvaluationError
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
-from .pyast import assign, at_line, call, compare, const, if_, load, locate, raise_, store, try_
+from .pyast import assign, at_line, call, compare, const, function, if_, load, raise_, store, try_
 from .runtime import GLOBALS, final
 
 __all__ = ["Generator", "Run", "generate"]
@@ -55,7 +56,7 @@ class Block:
 
     def close(self) -> list[ast.stmt]:
         if self.pending:
-            self.statements.insert(0, ast.AugAssign(store("cost"), ast.Add(), const(self.pending)))
+            self.statements.insert(0, py.AugAssign(store("cost"), py.ADD, const(self.pending)))
             self.pending = 0
         return self.statements
 
@@ -83,27 +84,20 @@ class Generator:
         self.block.statements.append(assign("result", result))
         body = self.block.close()
         loads = [
-            assign(local, ast.Subscript(load("variables"), const(name), ast.Load()))
+            assign(local, py.Subscript(load("variables"), const(name), py.LOAD))
             for name, local in self.variables.items()
         ]
         check = self.checkpoint(load("cost"))
-        done = ast.Return(ast.Tuple([load("result"), load("cost")], ast.Load()))
-        handler = ast.ExceptHandler(
-            load("Exception"), "error", [raise_(call("final", load("error"), load("cost"), load("KEYS")))]
-        )
-        function = ast.FunctionDef(
-            name="program",
-            args=_arguments("variables", "limit", "more"),
-            body=[assign("cost", const(0)), ast.Try([*loads, *body, check, done], [handler], [], [])],
-            decorator_list=[],
-            **_type_params(),
-        )
-        module = ast.Module([function], [])
-        locate(module)
+        done = py.Return(py.Tuple([load("result"), load("cost")], py.LOAD))
+        failed = raise_(call("final", load("error"), load("cost"), load("KEYS")))
+        handler = py.ExceptHandler(load("Exception"), "error", [failed])
+        whole = py.Try([*loads, *body, check, done], [handler], [], [])
+        made = function("program", ("variables", "limit", "more"), [assign("cost", const(0)), whole])
+        module = ast.Module([made], [])
         self.globals |= {"final": final, "KEYS": tuple(self.keys)}
         exec(compile(module, "<cel>", "exec"), self.globals)  # noqa: S102 - made of nodes; no text of users is in it
-        made: Run = self.globals["program"]
-        return made
+        run: Run = self.globals["program"]
+        return run
 
     def name(self, prefix: str = "t") -> str:
         self.count += 1
@@ -115,14 +109,14 @@ class Generator:
     def charge_call(self, cost: ast.expr) -> None:
         """The cost of a call that depends on its operands: 1 at once, which also a failing one costs, then the rest."""
         self.charge(1)
-        self.charge_by(ast.BinOp(cost, ast.Sub(), const(1)))
+        self.charge_by(py.BinOp(cost, py.SUB, const(1)))
 
     def checkpoint(self, cost: ast.expr) -> ast.stmt:
         """Asks whether the evaluation may go on where `cost` is over the limit."""
-        return if_(compare(cost, ast.Gt(), load("limit")), [assign("limit", call("more", cost))])
+        return if_(compare(cost, py.GT, load("limit")), [assign("limit", call("more", cost))])
 
     def charge_by(self, cost: ast.expr) -> None:
-        self.block.statements.append(ast.AugAssign(store("cost"), ast.Add(), cost))
+        self.block.statements.append(py.AugAssign(store("cost"), py.ADD, cost))
 
     def constant(self, value: Any) -> ast.expr:
         if value is None or value.__class__ in (bool, int, str, bytes):
@@ -155,19 +149,11 @@ class Generator:
         nesting, self.nesting = self.nesting, 0
         outer, self.block = self.block, Block()
         result = make()
-        self.block.statements.append(ast.Return(result))
+        self.block.statements.append(py.Return(result))
         body, self.block = self.block.close(), outer
         self.nesting = nesting
         name = self.name("f")
-        self.block.statements.append(
-            ast.FunctionDef(
-                name=name,
-                args=_arguments(),
-                body=[ast.Nonlocal(["cost", "limit"]), *body],
-                decorator_list=[],
-                **_type_params(),
-            )
-        )
+        self.block.statements.append(function(name, (), [py.Nonlocal(["cost", "limit"]), *body]))
         return self.keep(call(name))
 
     def values(self, nodes: list[Node]) -> list[ast.expr]:
@@ -255,15 +241,15 @@ class Generator:
                 return call("has_sound", operand, const(key))
             if target.kind in ("object", "map"):
                 operand = self.keep(operand)
-                there = compare(operand, ast.IsNot(), const(None))
-                return ast.BoolOp(ast.And(), [there, compare(const(key), ast.In(), operand)])
+                there = compare(operand, py.IS_NOT, const(None))
+                return py.BoolOp(py.AND, [there, compare(const(key), py.IN, operand)])
             return call("has_field", operand, const(key))
         operand = self.operand(node.operand)
         if target.is_optional:
             if target.params[0].kind == "object":
                 key = self.env.key(target.params[0].name, key)
             kept = self.optional(call("select", operand, const(key)))
-            self.charge_by(ast.Attribute(kept, "present", ast.Load()))
+            self.charge_by(py.Attribute(kept, "present", py.LOAD))
             return kept
         self.charge(IDENT)
         if target.kind in ("object", "map"):
@@ -277,36 +263,36 @@ class Generator:
     def subscript(self, operand: ast.expr, key: str) -> ast.expr:
         """A value of an object or a map. Of null there is none: which one was asked for is known by the line."""
         self.keys.append(key)
-        return at_line(ast.Subscript(operand, const(key), ast.Load()), len(self.keys) + 1)
+        return at_line(py.Subscript(operand, const(key), py.LOAD), len(self.keys) + 1)
 
     def list_literal(self, node: ListNode) -> ast.expr:
         items = self.values(node.items)
         self.charge(CREATE_LIST)
         if not node.optional:
-            return ast.List(items, ast.Load())
+            return py.List(items, py.LOAD)
         parts: list[ast.expr] = []
         for index, item in enumerate(items):
             if index not in node.optional:
                 parts.append(item)
                 continue
             optional = self.keep(item)
-            present = ast.Attribute(optional, "present", ast.Load())
-            one = ast.List([ast.Attribute(optional, "value", ast.Load())], ast.Load())
-            parts.append(ast.Starred(ast.IfExp(present, one, ast.List([], ast.Load())), ast.Load()))
-        return ast.List(parts, ast.Load())
+            present = py.Attribute(optional, "present", py.LOAD)
+            one = py.List([py.Attribute(optional, "value", py.LOAD)], py.LOAD)
+            parts.append(py.Starred(py.IfExp(present, one, py.List([], py.LOAD)), py.LOAD))
+        return py.List(parts, py.LOAD)
 
     def map_literal(self, node: MapNode) -> ast.expr:
         name = self.name()
         self.charge(CREATE_MAP)
-        self.block.statements.append(assign(name, ast.Dict([], [])))
+        self.block.statements.append(assign(name, py.Dict([], [])))
         for entry in node.entries:
             key, value = self.values([entry.key, entry.value])
             if entry.optional:
                 optional = self.keep(value)
-                put = ast.Expr(call("put", load(name), key, ast.Attribute(optional, "value", ast.Load())))
-                self.block.statements.append(if_(ast.Attribute(optional, "present", ast.Load()), [put]))
+                put = py.Expr(call("put", load(name), key, py.Attribute(optional, "value", py.LOAD)))
+                self.block.statements.append(if_(py.Attribute(optional, "present", py.LOAD), [put]))
             else:
-                self.block.statements.append(ast.Expr(call("put", load(name), key, value)))
+                self.block.statements.append(py.Expr(call("put", load(name), key, value)))
         return load(name)
 
     def struct_literal(self, node: StructNode) -> ast.expr:
@@ -315,15 +301,15 @@ class Generator:
             raise EvaluationError(f"unknown type {node.name!r}")
         name = self.name()
         self.charge(CREATE_OBJECT)
-        self.block.statements.append(assign(name, ast.Dict([], [])))
+        self.block.statements.append(assign(name, py.Dict([], [])))
         for _, field, value, optional in node.fields:
             made = self.expr(value)
             if optional:
                 kept = self.keep(made)
-                put = ast.Expr(call("put", load(name), const(field), ast.Attribute(kept, "value", ast.Load())))
-                self.block.statements.append(if_(ast.Attribute(kept, "present", ast.Load()), [put]))
+                put = py.Expr(call("put", load(name), const(field), py.Attribute(kept, "value", py.LOAD)))
+                self.block.statements.append(if_(py.Attribute(kept, "present", py.LOAD), [put]))
             else:
-                self.block.statements.append(ast.Expr(call("put", load(name), const(field), made)))
+                self.block.statements.append(py.Expr(call("put", load(name), const(field), made)))
         return call(self.constant(struct.make), load(name))
 
     # -- logic --------------------------------------------------------------------------------------------------------
@@ -342,12 +328,11 @@ class Generator:
                 self.block.statements.append(assign(result, self.boolean(term, self.expr(term))))
 
             body = self.inside(one, nested=True)
-            keep = if_(compare(load(error), ast.Is(), const(None)), [assign(error, load("error"))])
-            undecided = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
-            step = [try_(body, "error", [keep, assign(result, const(neutral))])]
+            undecided = load(result) if neutral else py.UnaryOp(py.NOT, load(result))
+            step = [try_(body, error, assign(result, const(neutral)))]
             self.block.statements.extend(step if number == 0 else [if_(undecided, step)])
-        pending = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
-        both = ast.BoolOp(ast.And(), [compare(load(error), ast.IsNot(), const(None)), pending])
+        pending = load(result) if neutral else py.UnaryOp(py.NOT, load(result))
+        both = py.BoolOp(py.AND, [compare(load(error), py.IS_NOT, const(None)), pending])
         self.block.statements.append(if_(both, [raise_(load(error))]))
         return load(result)
 
@@ -396,12 +381,3 @@ def _as_ident(node: Select) -> Ident:
     if not isinstance(node.operand, Ident):
         raise EvaluationError("a name of several parts is an identifier")
     return node.operand
-
-
-def _arguments(*names: str) -> ast.arguments:
-    return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-
-
-def _type_params() -> dict[str, Any]:
-    # Python 3.12 added the field, and warns when it is missing from 3.13 on.
-    return {"type_params": []} if "type_params" in ast.FunctionDef._fields else {}

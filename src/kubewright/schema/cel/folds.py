@@ -15,6 +15,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from . import pyast as py
 from .constants import is_constant
 from .costs import CREATE_LIST
 from .nodes import Fold, Node, reads
@@ -59,7 +60,7 @@ def _loop(gen: Generator, node: Fold, items: ast.expr, body: Callable[[], None])
     target: ast.expr = store(scope[node.var])
     if node.var2 is not None:
         scope[node.var2] = gen.name("x")
-        target = ast.Tuple([target, store(scope[node.var2])], ast.Store())
+        target = py.Tuple([target, store(scope[node.var2])], py.STORE)
         items = call("enumerate", items) if ranged.kind == "list" else call("pairs", items)
         gen.globals["enumerate"] = enumerate
     elif ranged.kind != "list" and not (ranged.kind == "map" and ranged.params[0].kind == "string"):
@@ -72,7 +73,7 @@ def _loop(gen: Generator, node: Fold, items: ast.expr, body: Callable[[], None])
     gen.scopes.append(scope)
     statements = gen.inside(make, nested=True)
     gen.scopes.pop()
-    gen.block.statements.append(ast.For(target, items, statements, [], None))
+    gen.block.statements.append(py.For(target, items, statements, [], None))
 
 
 def _quantifier(gen: Generator, node: Fold, items: ast.expr, neutral: bool) -> ast.expr:
@@ -85,21 +86,20 @@ def _quantifier(gen: Generator, node: Fold, items: ast.expr, neutral: bool) -> a
 
     def body() -> None:
         gen.charge(2 if neutral else 3)
-        decided: ast.expr = ast.UnaryOp(ast.Not(), load(result)) if neutral else load(result)
-        gen.block.statements.append(if_(decided, [ast.Break()]))
+        decided: ast.expr = py.UnaryOp(py.NOT, load(result)) if neutral else load(result)
+        gen.block.statements.append(if_(decided, [py.Break()]))
 
         def test() -> None:
             gen.charge(1)
             gen.block.statements.append(assign(result, gen.boolean(predicate, gen.expr(predicate))))
 
-        keep = if_(compare(load(error), ast.Is(), const(None)), [assign(error, load("error"))])
         tested = gen.inside(test, nested=True)
-        gen.block.statements.append(try_(tested, "error", [keep, assign(result, const(neutral))]))
+        gen.block.statements.append(try_(tested, error, assign(result, const(neutral))))
 
     _loop(gen, node, items, body)
     gen.charge(1)
-    undecided: ast.expr = load(result) if neutral else ast.UnaryOp(ast.Not(), load(result))
-    both = ast.BoolOp(ast.And(), [compare(load(error), ast.IsNot(), const(None)), undecided])
+    undecided: ast.expr = load(result) if neutral else py.UnaryOp(py.NOT, load(result))
+    both = py.BoolOp(py.AND, [compare(load(error), py.IS_NOT, const(None)), undecided])
     gen.block.statements.append(if_(both, [raise_(load(error))]))
     return load(result)
 
@@ -116,13 +116,13 @@ def _exists_one(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
 
         def hit() -> None:
             gen.charge(2)
-            gen.block.statements.append(ast.AugAssign(store(hits), ast.Add(), const(1)))
+            gen.block.statements.append(py.AugAssign(store(hits), py.ADD, const(1)))
 
         gen.block.statements.append(if_(test, gen.inside(hit)))
 
     _loop(gen, node, items, body)
     gen.charge(2)
-    return compare(load(hits), ast.Eq(), const(1))
+    return compare(load(hits), py.EQ, const(1))
 
 
 def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
@@ -131,21 +131,21 @@ def _collect(gen: Generator, node: Fold, items: ast.expr) -> ast.expr:
         raise TypeError(f"{node.macro} has no value")
     result = gen.name()
     as_map = node.macro in ("transform_map", "transform_entry")
-    gen.block.statements.append(assign(result, ast.Dict([], []) if as_map else ast.List([], ast.Load())))
+    gen.block.statements.append(assign(result, py.Dict([], []) if as_map else py.List([], py.LOAD)))
 
     def keep(value: Node = value) -> None:
         made = gen.expr(value)
         statements = gen.block.statements
         if node.macro == "transform_map":
             gen.charge(3)
-            statements.append(ast.Expr(call("insert", load(result), load(gen.scopes[-1][node.var]), made)))
+            statements.append(py.Expr(call("insert", load(result), load(gen.scopes[-1][node.var]), made)))
         elif node.macro == "transform_entry":
             gen.charge(2)
             gen.globals["put_all"] = _put_all
-            statements.append(ast.Expr(call("put_all", load(result), made)))
+            statements.append(py.Expr(call("put_all", load(result), made)))
         else:
             gen.charge(2 + (0 if is_constant(value) else CREATE_LIST))
-            statements.append(ast.Expr(call(ast.Attribute(load(result), "append", ast.Load()), made)))
+            statements.append(py.Expr(call(py.Attribute(load(result), "append", py.LOAD), made)))
 
     def body() -> None:
         if predicate is None:

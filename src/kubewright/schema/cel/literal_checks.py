@@ -15,7 +15,7 @@ from .formatting import clauses
 from .nodes import Call, Fold, ListNode, Literal, MapNode, Node, Select, StructNode
 from .types import Type
 
-__all__ = ["check_literals"]
+__all__ = ["check_literals", "is_checked"]
 
 _NAMES: Final = {
     "null": "null_type",
@@ -53,6 +53,13 @@ _ALLOWED: Final[dict[str, tuple[frozenset[str], str]]] = {
         " and timestamps",
     ),
 }
+
+
+def is_checked(node: Node, env: Environment) -> bool:
+    """Whether there is anything to check at a node itself."""
+    if isinstance(node, Call):
+        return node.function == "format" or node.function in env.literal_checks
+    return isinstance(node, ListNode | MapNode)
 
 
 def check_literals(root: Node, env: Environment, problems: Problems) -> None:

@@ -16,6 +16,13 @@ __all__ = ["ERRORS", "GLOBALS", "final", "insert"]
 ERRORS: Final = (EvaluationError, KeyError, TypeError, AttributeError, ValueError, IndexError)
 
 
+def _hold(held: Exception | None, caught: Exception) -> Exception:
+    """The error that an operator or macro keeps until it is decided whether it counts: the first."""
+    if isinstance(caught, EvaluationStopped):
+        raise caught
+    return caught if held is None else held
+
+
 def _put(entries: dict[Any, Any], key: Any, value: Any) -> None:
     """An entry of a literal: the last of equal keys stays."""
     if not ops.is_key(key):
@@ -79,7 +86,6 @@ def _go_name(value: Any) -> str:
 
 GLOBALS: Final[dict[str, Any]] = {
     "ERRORS": ERRORS,
-    "EvaluationStopped": EvaluationStopped,
     "Optional": Optional,
     "boolean": ops.boolean,
     "put": _put,
@@ -89,6 +95,7 @@ GLOBALS: Final[dict[str, Any]] = {
     "select": ops.select,
     "select_optional": ops.select_optional,
     "has_field": ops.has_field,
+    "hold": _hold,
     "has_sound": ops.has_sound,
     "in_sound_map": ops.in_sound_map,
     "sound": ops.sound,

@@ -20,6 +20,8 @@ _SIMPLE: Final = {
     "null": t.NULL, "dyn": t.DYN, "timestamp": t.TIMESTAMP, "duration": t.DURATION, "type": t.TYPE,
 }  # fmt: skip
 _OPAQUE: Final = frozenset({"net.IP", "net.CIDR"})
+#: Calls of one function that are remembered.
+MAX_RESOLVED: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,13 @@ class Function:
 
     name: str
     overloads: list[Overload] = field(default_factory=list)
+    #: By whether it is called on a receiver and the types of all arguments: the overloads that fit, and the result.
+    resolved: dict[tuple[bool | Type, ...], tuple[tuple[str, ...], Type]] = field(default_factory=dict)
+
+    def remember(self, key: tuple[bool | Type, ...], found: tuple[tuple[str, ...], Type]) -> None:
+        if len(self.resolved) >= MAX_RESOLVED:
+            self.resolved.clear()
+        self.resolved[key] = found
 
 
 @dataclass(slots=True)
