@@ -1,0 +1,301 @@
+"""What is done on both sides. Each scenario ends at rest."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from kubewright.testing.workloads import kinds as k
+from kubewright.testing.workloads.kinds import Obj
+
+from .comparing import Cluster, State, create, delete, listed, patch, until
+
+Scenario = Callable[[Cluster], Awaitable[None]]
+SCENARIOS: list[Scenario] = []
+
+
+def scenario(function: Scenario) -> Scenario:
+    SCENARIOS.append(function)
+    return function
+
+
+def template(app: str = "web", image: str = "nginx:1", **spec: Any) -> Obj:
+    return {"metadata": {"labels": {"app": app}}, "spec": {"containers": [{"name": "c", "image": image}], **spec}}
+
+
+def deployment(name: str = "web", replicas: int = 3, pods: Obj | None = None, **spec: Any) -> Obj:
+    selector = {"matchLabels": {"app": name}}
+    return {
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": selector, "template": pods or template(name), **spec},
+    }
+
+
+def status(found: State, plural: str, name: str = "web") -> Obj:
+    for each in found[plural]:
+        if each["metadata"]["name"] == name:
+            return {"generation": each["metadata"].get("generation"), **each["spec"], **(each.get("status") or {})}
+    return {}
+
+
+def rolled_out(name: str = "web", replicas: int | None = None) -> Callable[[State], bool]:
+    def seen(found: State) -> bool:
+        made = status(found, "deployments", name)
+        wanted = made.get("replicas") if replicas is None else replicas
+        return (
+            made.get("observedGeneration") == made.get("generation")
+            and made.get("updatedReplicas", 0) == made.get("availableReplicas", 0) == made.get("replicas", 0) == wanted
+            and len([each for each in found["pods"] if not each["metadata"].get("deletionTimestamp")]) >= (wanted or 0)
+            and not made.get("terminatingReplicas")
+        )
+
+    return seen
+
+
+def condition(found: State, plural: str, type_: str, reason: str, name: str = "web") -> bool:
+    return any(
+        each["type"] == type_ and each.get("reason") == reason
+        for each in status(found, plural, name).get("conditions") or ()
+    )
+
+
+def image(name: str) -> Obj:
+    return {"spec": {"template": {"spec": {"containers": [{"name": "c", "image": name}]}}}}
+
+
+# -- Deployments ------------------------------------------------------------------------------------------------------
+
+
+@scenario
+async def a_deployment_becomes_ready(cluster: Cluster) -> None:
+    rich = template(
+        "web",
+        terminationGracePeriodSeconds=5,
+        securityContext={"runAsNonRoot": True, "fsGroup": 2000},
+        volumes=[
+            {"name": "tmp", "emptyDir": {"sizeLimit": "1Gi"}},
+            {"name": "cfg", "configMap": {"name": "c", "optional": True}},
+        ],
+        affinity={
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {
+                        "weight": 5,
+                        "podAffinityTerm": {
+                            "labelSelector": {"matchLabels": {"app": "web"}},
+                            "topologyKey": "kubernetes.io/hostname",
+                        },
+                    }
+                ]
+            }
+        },
+        topologySpreadConstraints=[
+            {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"}
+        ],
+    )
+    container = rich["spec"]["containers"][0]
+    container |= {
+        "args": ["--a=<b>", "ü"],
+        "env": [
+            {"name": "A", "value": "1"},
+            {"name": "B", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
+            {"name": "C", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k", "optional": True}}},
+        ],
+        "ports": [{"name": "http", "containerPort": 80}],
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "64Mi"},
+            "limits": {"cpu": "1500m", "memory": "1.5Gi", "hugepages-2Mi": "0"},
+        },
+        "readinessProbe": {"httpGet": {"path": "/", "port": "http"}},
+        "livenessProbe": {"tcpSocket": {"port": 80}, "periodSeconds": 7},
+        "lifecycle": {"preStop": {"exec": {"command": ["sleep", "1"]}}},
+        "securityContext": {"capabilities": {"drop": ["ALL"]}, "readOnlyRootFilesystem": True},
+        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
+    }
+    rich["metadata"]["annotations"] = {"a": "b", "Z": "c"}
+    await create(
+        cluster,
+        k.DEPLOYMENTS,
+        {**deployment(pods=rich), "metadata": {"name": "web", "labels": {"x": "y"}, "annotations": {"note": "1"}}},
+    )
+    await until(cluster, rolled_out())
+
+
+@scenario
+async def a_deployment_is_scaled_up_and_down(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"replicas": 5}}, "scale")
+    await until(cluster, rolled_out(replicas=5))
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"replicas": 2}})
+    await until(cluster, rolled_out(replicas=2))
+
+
+@scenario
+async def a_new_image_is_rolled_out(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", image("nginx:2"))
+    await until(cluster, rolled_out())
+
+
+@scenario
+async def a_rollout_is_undone_by_the_old_template(cluster: Cluster) -> None:
+    await a_new_image_is_rolled_out(cluster)
+    await patch(cluster, k.DEPLOYMENTS, "web", image("nginx:1"))
+    await until(cluster, rolled_out())
+
+
+@scenario
+async def old_replica_sets_are_kept_up_to_the_limit(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=1, revisionHistoryLimit=1))
+    await until(cluster, rolled_out())
+    for number in (2, 3, 4):
+        await patch(cluster, k.DEPLOYMENTS, "web", image(f"nginx:{number}"))
+        await until(cluster, rolled_out())
+    await until(cluster, lambda found: len(found["replicasets"]) == 2)
+
+
+@scenario
+async def a_rollout_that_cannot_start_is_stuck_and_times_out(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=4, progressDeadlineSeconds=2))
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"template": {"spec": {"nodeSelector": {"no": "where"}}}}})
+    await until(cluster, lambda found: condition(found, "deployments", "Progressing", "ProgressDeadlineExceeded"))
+
+
+@scenario
+async def a_stuck_rollout_is_scaled_in_proportion(cluster: Cluster) -> None:
+    strategy = {"rollingUpdate": {"maxSurge": 3, "maxUnavailable": 2}}
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=10, strategy=strategy))
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"template": {"spec": {"nodeSelector": {"no": "where"}}}}})
+    await until(cluster, lambda found: status(found, "deployments").get("updatedReplicas") == 5)
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"replicas": 15}})
+    await until(
+        cluster,
+        lambda found: (
+            status(found, "deployments").get("availableReplicas") == 11
+            and sum(each["spec"]["replicas"] for each in found["replicasets"]) == 18
+        ),
+    )
+
+
+@scenario
+async def a_paused_deployment_is_scaled_and_not_rolled_out(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=2))
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"paused": True}})
+    await patch(cluster, k.DEPLOYMENTS, "web", image("nginx:2"))
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"replicas": 3}})
+    await until(
+        cluster,
+        lambda found: (
+            condition(found, "deployments", "Progressing", "DeploymentPaused")
+            and status(found, "deployments").get("readyReplicas") == 3
+        ),
+    )
+
+
+@scenario
+async def a_resumed_deployment_is_rolled_out(cluster: Cluster) -> None:
+    await a_paused_deployment_is_scaled_and_not_rolled_out(cluster)
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"paused": False}})
+    await until(cluster, rolled_out(replicas=3))
+
+
+@scenario
+async def a_deployment_is_recreated(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment(strategy={"type": "Recreate"}))
+    await until(cluster, rolled_out())
+    await patch(cluster, k.DEPLOYMENTS, "web", image("nginx:2"))
+    await until(cluster, rolled_out())
+
+
+@scenario
+async def a_deployment_is_deleted_with_its_pods(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(cluster, rolled_out())
+    await delete(cluster, k.DEPLOYMENTS, "web", "Foreground")
+    await until(cluster, lambda found: not found["deployments"] and not found["pods"] and not found["replicasets"])
+
+
+@scenario
+async def an_orphaned_replica_set_is_adopted_by_the_next_deployment(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(cluster, rolled_out())
+    await delete(cluster, k.DEPLOYMENTS, "web", "Orphan")
+    await until(cluster, lambda found: not found["deployments"])
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=4))
+    await until(cluster, rolled_out(replicas=4))
+
+
+# -- ReplicaSets ------------------------------------------------------------------------------------------------------
+
+
+@scenario
+async def a_replica_set_adopts_and_releases_by_labels(cluster: Cluster) -> None:
+    pod = {"metadata": {"name": "alone", "labels": {"app": "web"}}, "spec": template()["spec"]}
+    await create(cluster, k.PODS, pod)
+    await create(cluster, k.REPLICA_SETS, deployment(replicas=2))
+    await until(cluster, lambda found: status(found, "replicasets").get("readyReplicas") == 2)
+    await patch(cluster, k.PODS, "alone", {"metadata": {"labels": {"app": "other"}}})
+    await until(
+        cluster, lambda found: len(found["pods"]) == 3 and status(found, "replicasets").get("readyReplicas") == 2
+    )
+
+
+@scenario
+async def a_replication_controller_keeps_its_pods(cluster: Cluster) -> None:
+    manifest = {
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"app": "web"}, "template": template()},
+    }
+    await create(cluster, k.REPLICATION_CONTROLLERS, manifest)
+    await until(cluster, lambda found: status(found, "replicationcontrollers").get("readyReplicas") == 2)
+    pods = await listed(cluster, k.PODS)
+    await delete(cluster, k.PODS, pods[0]["metadata"]["name"])
+    await until(
+        cluster,
+        lambda found: (
+            status(found, "replicationcontrollers").get("readyReplicas") == 2
+            and pods[0]["metadata"]["uid"] not in [each["metadata"]["uid"] for each in found["pods"]]
+        ),
+    )
+
+
+@scenario
+async def pods_that_fit_nowhere_are_pending(cluster: Cluster) -> None:
+    greedy = template()
+    greedy["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000000"}}
+    await create(cluster, k.REPLICA_SETS, deployment(replicas=1, pods=greedy))
+    picky = template("picky", nodeSelector={"no": "where"})
+    await create(cluster, k.REPLICA_SETS, deployment("picky", replicas=1, pods=picky))
+    await until(
+        cluster,
+        lambda found: (
+            sum(
+                any(
+                    c["type"] == "PodScheduled" and c["status"] == "False"
+                    for c in (each["status"].get("conditions") or ())
+                )
+                for each in found["pods"]
+            )
+            == 2
+        ),
+    )
+
+
+@scenario
+async def min_ready_seconds_are_waited_for(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment(replicas=2, minReadySeconds=2))
+    await until(cluster, rolled_out())
+
+
+@scenario
+async def init_containers_and_sidecars_come_first(cluster: Cluster) -> None:
+    pods = template(
+        initContainers=[{"name": "first", "image": "i"}, {"name": "side", "image": "s", "restartPolicy": "Always"}]
+    )
+    await create(cluster, k.REPLICA_SETS, deployment(replicas=1, pods=pods))
+    await until(cluster, lambda found: status(found, "replicasets").get("readyReplicas") == 1)
