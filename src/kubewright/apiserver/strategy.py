@@ -122,18 +122,29 @@ def timestamp(at: datetime) -> str:
 class Strategy(Protocol):
     """The rules of one kind in one version. See the head of the module for when each is asked."""
 
-    allows_create_on_update: bool
-    """A PUT of an object that is not there creates it."""
-    allows_unconditional_update: bool
-    """A PUT without `resourceVersion` overwrites."""
-    returns_deleted_object: bool
-    """DELETE answers with the object, and not with a Status."""
-    default_propagation: str
-    """What a DELETE without propagation policy means: Background, or Orphan."""
-    field_labels: frozenset[str]
-    """Fields that field selectors may name, besides `metadata.name` and `metadata.namespace`."""
-    columns: Sequence[Column]
-    """Of the Table; empty: Name and Created At (`Name`, `Age` for custom resources)."""
+    @property
+    def allows_create_on_update(self) -> bool:
+        """A PUT of an object that is not there creates it."""
+
+    @property
+    def allows_unconditional_update(self) -> bool:
+        """A PUT without `resourceVersion` overwrites."""
+
+    @property
+    def returns_deleted_object(self) -> bool:
+        """DELETE answers with the object, and not with a Status."""
+
+    @property
+    def default_propagation(self) -> str:
+        """What a DELETE without propagation policy means: Background, or Orphan."""
+
+    @property
+    def field_labels(self) -> frozenset[str]:
+        """Fields that field selectors may name, besides `metadata.name` and `metadata.namespace`."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Of the Table; empty: Name and Created At (`Name`, `Age` for custom resources)."""
 
     def decode(self, obj: dict[str, Any]) -> Undecoded:
         """Read the body, in place: drop unknown fields and report them.

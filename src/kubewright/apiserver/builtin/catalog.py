@@ -7,7 +7,7 @@ the order of the real server's discovery. Nothing is read for a kind before it i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kubewright.schema.structural.fielderrors import invalid
 from kubewright.schema.structural.gotext import plain
@@ -18,13 +18,13 @@ from ..patching import strategic_merge_patch
 from ..strategy import Malformed, Strategy
 from .conversion import CONVERTERS
 from .datafile import Data
-from .defaults import Defaulter
 from .gotypes import GoTypes
-from .kinds import PARTS, RULES, SCALED
 from .restoring import restore
-from .rules import Rules
-from .scale import ScaleView
+from .scale import Scaled, ScaleView
 from .strategies import KindStrategy, PartStrategy, StatusStrategyOf
+
+if TYPE_CHECKING:
+    from .defaults import Defaulter
 
 __all__ = ["BuiltIn", "builtin_catalog"]
 
@@ -42,14 +42,30 @@ _DEPRECATED: Final = {
 """What whoever uses an old kind is told."""
 
 
+_PARTS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
+    ("Namespace", "finalize"): ("spec", "finalizers"),
+    ("Pod", "ephemeralcontainers"): ("spec", "ephemeralContainers"),
+    ("Pod", "resize"): ("spec", "containers"),
+    ("CertificateSigningRequest", "approval"): ("status", "conditions"),
+}
+"""The subresources that change one part of the object: its path."""
+
+_SCALED: Final[Mapping[str, Scaled]] = {
+    "Deployment": Scaled("apps", "Deployment"),
+    "ReplicaSet": Scaled("apps", "ReplicaSet"),
+    "StatefulSet": Scaled("apps", "StatefulSet"),
+    "ReplicationController": Scaled("", "ReplicationController", is_plain=True),
+}
+
+
 class BuiltIn:
     """The facts of the built-in kinds, and what is made of them. One for a server; read as it is used."""
 
     def __init__(self, data: Data | None = None) -> None:
         self.data = data or Data()
         self.types = GoTypes(self.data)
-        self.defaulter = Defaulter()
         self._components: dict[tuple[str, str], str] = {}
+        self._defaults: Defaulter | None = None
 
     def catalog(self) -> Catalog:
         """All resource types, in the order of discovery."""
@@ -69,6 +85,13 @@ class BuiltIn:
                     found = self._components[api_version, kind] = name
         return found
 
+    def _defaulter(self) -> Defaulter:
+        if self._defaults is None:
+            from .defaults import Defaulter  # with the defaults of all kinds, which a start does not need
+
+            self._defaults = Defaulter()
+        return self._defaults
+
     def _has(self, api_version: str) -> bool:
         return self.data.has(f"openapi/{api_version.replace('/', '_')}.json")
 
@@ -81,9 +104,8 @@ class BuiltIn:
     def _type(self, group: str, version: str, facts: Mapping[str, Any]) -> ResourceType:
         api_version = f"{group}/{version}" if group else version
         kind: str = facts["kind"]
-        rules = RULES.get((api_version, kind), Rules())
         columns = facts.get("columns", ())
-        main = KindStrategy(self.types, self.defaulter, api_version, kind, rules, columns)
+        main = KindStrategy(self.types, self._defaulter, api_version, kind, columns)
 
         def patched(original: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             made = strategic_merge_patch(original, patch, main.type)
@@ -121,10 +143,10 @@ def _subresource(main: KindStrategy, api_version: str, kind: str, facts: Mapping
     view = None
     if name == "status":
         strategy = StatusStrategyOf(main)
-    elif (part := PARTS.get((kind, name))) is not None:
-        strategy = PartStrategy(main, part.path, part.check)
+    elif (path := _PARTS.get((kind, name))) is not None:
+        strategy = PartStrategy(main, name, path)
     elif name == "scale":
-        view = ScaleView(SCALED[kind])
+        view = ScaleView(_SCALED[kind])
     return Subresource(
         name=name,
         verbs=tuple(facts["verbs"]),

@@ -16,7 +16,7 @@ from kubewright.schema.structural.metarules import dns_subdomain
 
 from ..strategy import Context, Grace
 
-__all__ = ["Object", "Rules"]
+__all__ = ["CheckChange", "Object", "Rules"]
 
 Object = dict[str, Any]
 Prepare = Callable[[Object, Context], None]

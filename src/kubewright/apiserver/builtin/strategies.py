@@ -10,21 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubewright.schema.structural.fielderrors import FieldError
 from kubewright.schema.structural.metarules import meta_errors
 from kubewright.schema.structural.values import copied, same
 
 from ..strategy import Cells, Column, Context, GenericStrategy, Grace, Undecoded
-from .columns import cells_of
 from .decoding import decode
-from .defaults import Defaulter
 from .gotypes import GoType, GoTypes
 from .rules import Object, Rules
 from .validation.labels import finalizer_errors
 
+if TYPE_CHECKING:
+    from .defaults import Defaulter
+
 __all__ = ["KindStrategy", "PartStrategy", "StatusStrategyOf"]
+
+
+def _of(whose: str, name: str) -> Any:
+    """An attribute that is that of a part, asked when it is first used."""
+    return cached_property(lambda self: getattr(getattr(self, whose), name))
 
 
 class KindStrategy(GenericStrategy):
@@ -33,27 +39,39 @@ class KindStrategy(GenericStrategy):
     def __init__(
         self,
         types: GoTypes,
-        defaulter: Defaulter,
+        defaulter: Callable[[], Defaulter],
         api_version: str,
         kind: str,
-        rules: Rules,
         columns: Sequence[Column] = (),
     ) -> None:
         self._types, self._defaulter = types, defaulter
-        self._api_version, self._kind = api_version, kind
-        self.rules = rules
-        self.allows_create_on_update = rules.create_on_update
-        self.allows_unconditional_update = rules.unconditional
-        self.returns_deleted_object = rules.returns_deleted
-        self.default_propagation = rules.propagation
-        self.field_labels = frozenset(rules.labels)
+        self._api_version, self.kind = api_version, kind
         # Two columns are what every kind has that says nothing; the Table makes them itself.
         self.columns = () if [each["name"] for each in columns] == _GENERIC else columns
+
+    # Rules, defaults and cells come with all that validates and prints built-in kinds: a third of what a server would
+    # load before its first request. They are loaded when a kind is first used.
+
+    @cached_property
+    def rules(self) -> Rules:
+        """What the kind decides for itself."""
+        from .kinds import RULES
+
+        return RULES.get((self._api_version, self.kind), Rules())
+
+    allows_create_on_update = _of("rules", "create_on_update")
+    allows_unconditional_update = _of("rules", "unconditional")
+    returns_deleted_object = _of("rules", "returns_deleted")
+    default_propagation = _of("rules", "propagation")
+
+    @cached_property
+    def field_labels(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset(self.rules.labels)
 
     @cached_property
     def type(self) -> GoType:
         """The Go type."""
-        return self._types.of_kind(self._api_version, self._kind)
+        return self._types.of_kind(self._api_version, self.kind)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -64,7 +82,7 @@ class KindStrategy(GenericStrategy):
         return unknown
 
     def default(self, obj: Object) -> None:
-        self._defaulter.apply(obj, self.type)
+        self._defaulter().apply(obj, self.type)
 
     # -- creation -----------------------------------------------------------------------------------------------------
 
@@ -153,7 +171,9 @@ class KindStrategy(GenericStrategy):
 
     @cached_property
     def _row(self) -> Callable[[Object, datetime], Cells]:
-        return cells_of(self._api_version, self._kind, self.columns)
+        from .columns import cells_of
+
+        return cells_of(self._api_version, self.kind, self.columns)
 
 
 _GENERIC = ["Name", "Created At"]
@@ -172,10 +192,11 @@ class _Part(GenericStrategy):
 
     def __init__(self, main: KindStrategy) -> None:
         self.main = main
-        self.allows_unconditional_update = main.allows_unconditional_update
-        self.allows_create_on_update = main.allows_create_on_update
-        self.field_labels = main.field_labels
         self.columns = main.columns
+
+    allows_create_on_update = _of("main", "allows_create_on_update")
+    allows_unconditional_update = _of("main", "allows_unconditional_update")
+    field_labels = _of("main", "field_labels")
 
     def decode(self, obj: Object) -> Undecoded:
         return self.main.decode(obj)
@@ -208,31 +229,37 @@ class StatusStrategyOf(_Part):
 
 
 class PartStrategy(_Part):
-    """A part of the spec: the field `part` (a path) is taken, the rest stays as it was.
+    """A part of the object: the field at `path` is taken, the rest stays as it was.
 
-    `checked` adds the errors of the change.
+    Args:
+        main: the kind.
+        name: of the subresource.
+        path: of what it changes.
     """
 
-    def __init__(self, main: KindStrategy, part: tuple[str, ...], checked: Any = None) -> None:
+    def __init__(self, main: KindStrategy, name: str, path: tuple[str, ...]) -> None:
         super().__init__(main)
-        self._part, self._checked = part, checked
+        self._name, self._path = name, path
 
     def prepare_update(self, new: Object, old: Object, context: Context) -> None:
         taken: Any = new
-        for name in self._part:
+        for name in self._path:
             taken = taken.get(name) if isinstance(taken, dict) else None
         keep_all_but(new, old, "")
         holder = new
-        for name in self._part[:-1]:
+        for name in self._path[:-1]:
             holder[name] = copied(holder.get(name) or {})
             holder = holder[name]
         if taken is None:
-            holder.pop(self._part[-1], None)
+            holder.pop(self._path[-1], None)
         else:
-            holder[self._part[-1]] = taken
+            holder[self._path[-1]] = taken
 
     def validate_update(self, new: Object, old: Object, context: Context) -> list[FieldError]:
-        return list(self._checked(new, old, context)) if self._checked is not None else []
+        from .kinds import PART_CHECKS
+
+        check = PART_CHECKS.get((self.main.kind, self._name))
+        return check(new, old, context) if check is not None else []
 
 
 def keep_all_but(new: Object, old: Object, name: str) -> None:

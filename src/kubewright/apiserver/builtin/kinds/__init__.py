@@ -1,19 +1,18 @@
 """The rules of the built-in kinds, one file per group of groups.
 
 `RULES` is by API version and kind; a kind that is not there has none of its own (names are DNS subdomains, nothing else
-is checked). `PARTS` are subresources that change one part of the object; `SCALED` the kinds with a Scale.
+is checked). `PART_CHECKS` are the checks of subresources that change one part of the object. All validation comes with
+this package, so that it is loaded when a kind is first used, not when a server starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ..rules import Rules
-from ..scale import Scaled
+from ..rules import CheckChange, Rules
 from ..validation import configuration
 from ..validation.pods import pod_debugged
 from . import core as core_kinds
@@ -21,14 +20,7 @@ from . import others, workloads
 from .checks import changed
 from .pods import resized
 
-__all__ = ["PARTS", "RULES", "SCALED", "Part"]
-
-
-class Part(Struct, frozen=True):
-    """The path of what a subresource changes, and what checks the change."""
-
-    path: tuple[str, ...]
-    check: Callable[..., Any] | None = None
+__all__ = ["PART_CHECKS", "RULES"]
 
 
 _CHECKED_AGAIN: Final = frozenset(
@@ -71,16 +63,9 @@ RULES: Final[Mapping[tuple[str, str], Rules]] = {
     key: _with_metadata(key, rules) for key, rules in {**core_kinds.RULES, **workloads.RULES, **others.RULES}.items()
 }
 
-PARTS: Final[Mapping[tuple[str, str], Part]] = {
-    ("Namespace", "finalize"): Part(("spec", "finalizers"), changed(configuration.finalized)),
-    ("Pod", "ephemeralcontainers"): Part(("spec", "ephemeralContainers"), changed(pod_debugged)),
-    ("Pod", "resize"): Part(("spec", "containers"), resized),
-    ("CertificateSigningRequest", "approval"): Part(("status", "conditions")),
+PART_CHECKS: Final[Mapping[tuple[str, str], CheckChange]] = {
+    ("Namespace", "finalize"): changed(configuration.finalized),
+    ("Pod", "ephemeralcontainers"): changed(pod_debugged),
+    ("Pod", "resize"): resized,
 }
-
-SCALED: Final[Mapping[str, Scaled]] = {
-    "Deployment": Scaled("apps", "Deployment"),
-    "ReplicaSet": Scaled("apps", "ReplicaSet"),
-    "StatefulSet": Scaled("apps", "StatefulSet"),
-    "ReplicationController": Scaled("", "ReplicationController", is_plain=True),
-}
+"""What checks the change that a subresource makes, by kind and subresource."""
