@@ -13,8 +13,7 @@ import orjson
 import pytest
 
 from kubewright.apiserver import ADMIN, ApiServer, new_server
-from kubewright.apiserver.access import admins_only
-from kubewright.apiserver.authentication import ANONYMOUS, Authentication
+from kubewright.apiserver.access.authentication import ANONYMOUS, Authentication
 from kubewright.apiserver.errors import StatusError
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.request import User
@@ -37,7 +36,6 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
 @asynccontextmanager
 async def serving(server: ApiServer | None = None) -> AsyncIterator[HttpFront]:
     server = server or new_server(seed=1)
-    server.use(admins_only)
     front = HttpFront(server, Authentication({"secret": ADMIN}), Address("127.0.0.1", 0))
     await front.start()
     try:

@@ -5,17 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from .actions import bind, bind_by_name, evict, who_am_i
+from .access.authorization import control_access
+from .access.bootstrap import add_bootstrap_roles
+from .access.control import AccessControl
+from .access.escalation import guard_binding, guard_role
+from .access.rbac import GROUP as RBAC
+from .access.reviews import review_access, review_local_access, review_own_access, review_own_rules
+from .access.whoami import who_am_i
+from .actions import bind, bind_by_name, evict
 from .builtin import BuiltIn
 from .builtin.protobuf import protobuf_reader
-from .catalog import Catalog, ResourceType
+from .catalog import Action, Catalog, Guard, ResourceType
 from .crds.controller import CrdController
 from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
@@ -79,16 +86,37 @@ def _completed(kind: ResourceType) -> ResourceType:
     """A built-in type with what is not a rule of its own kind: what is live, and what acts on others."""
     if kind.group == GROUP:
         return definition_type(kind)
-    if (kind.group, kind.plural) == ("", "bindings"):
-        return replace(kind, action=bind_by_name)
-    if (kind.group, kind.plural) == ("authentication.k8s.io", "selfsubjectreviews"):
-        return replace(kind, action=who_am_i)
+    action = _ACTIONS.get((kind.group, kind.plural))
+    if action is not None:
+        return replace(kind, action=action)
+    guard = _GUARDS.get((kind.group, kind.plural))
+    if guard is not None:
+        return replace(kind, guard=guard)
     if (kind.group, kind.plural) == ("", "pods"):
         parts = dict(kind.subresources)
         for name, action in (("binding", bind), ("eviction", evict)):
             parts[name] = replace(parts[name], action=action)
         return replace(kind, subresources=parts)
     return kind
+
+
+_ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
+    ("", "bindings"): bind_by_name,
+    ("authentication.k8s.io", "selfsubjectreviews"): who_am_i,
+    ("authorization.k8s.io", "localsubjectaccessreviews"): review_local_access,
+    ("authorization.k8s.io", "selfsubjectaccessreviews"): review_own_access,
+    ("authorization.k8s.io", "selfsubjectrulesreviews"): review_own_rules,
+    ("authorization.k8s.io", "subjectaccessreviews"): review_access,
+}
+"""Kinds that are never stored, and what a POST of one does."""
+
+_GUARDS: Final[Mapping[tuple[str, str], Guard]] = {
+    (RBAC, "clusterrolebindings"): guard_binding,
+    (RBAC, "clusterroles"): guard_role,
+    (RBAC, "rolebindings"): guard_binding,
+    (RBAC, "roles"): guard_role,
+}
+"""Kinds of which nobody writes more than one has."""
 
 
 def new_server(
@@ -119,12 +147,15 @@ def new_server(
     server = ApiServer(
         backend=backend,
         documents=(discovery, open_api, health, version, root_paths),
+        filters=(control_access,),
         transforms={"Table": table_transform(lambda: backend.now(), open_api.describe)},
     )
     server.add(_FieldManagement(backend))
     for name in SYSTEM_NAMESPACES:
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))
+    add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed)
+    server.add(AccessControl(backend))
     server.add(
         CrdController(backend, webhook=webhook, established_seconds=established_seconds, setup_seconds=setup_seconds)
     )

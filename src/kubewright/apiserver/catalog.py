@@ -66,6 +66,9 @@ Action = Callable[[Any, dict[str, Any], bool], Awaitable[dict[str, Any]]]
 """What a POST does that stores nothing (`eviction`, `binding`, reviews): `(call, body, is dry run)` to the answer.
 `call` is a `registry.Call`; the body has been decoded and has the namespace of the request. Raises StatusError."""
 
+Guard = Callable[[Any, dict[str, Any], "dict[str, Any] | None"], None]
+"""Looks at a write: `(call, the object, the one it is written over)`. Raises StatusError."""
+
 
 class Subresource(Struct, frozen=True):
     """One subresource of a resource type.
@@ -91,6 +94,7 @@ class ResourceType(Struct, frozen=True, eq=False):
     (415); it raises StatusError. `converter` is None where there is one version. `schema` is the OpenAPI v3 schema of
     the kind (for `kubectl explain` and apply). `warning` is said to whoever uses the version; `unready` says why
     lists and watches are refused with 429 for now. `action` is what a POST does of a kind that is never stored.
+    `guard` looks at what is to be written, beyond who may write: `(call, new, old or None)`; it raises StatusError.
     """
 
     group: str
@@ -113,6 +117,7 @@ class ResourceType(Struct, frozen=True, eq=False):
     warning: str = ""
     unready: str = ""
     action: Action | None = None
+    guard: Guard | None = None
 
     def __post_init__(self) -> None:
         put = force_setattr

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote
 
 from kubewright import httpd
 
-from .authentication import Authentication
+from .access.authentication import Authentication
 from .errors import StatusError, bad_request, internal, request_too_large
 from .request import HANG_UP, JSON, Request, Response, Stream
 from .server import ApiServer, error_response

@@ -35,7 +35,8 @@ class Request(Struct):
 
     Attributes: `method` in capitals; `path` decoded, without the query; `query` decoded, in order, repeated names
     repeated; `headers` by lower-case name, repeated ones joined with ", "; `body` whole and decompressed; `user` who
-    was authenticated.
+    was authenticated; `impersonated` whom the request acts as, and `constraint` the verb that allowed it (empty:
+    `impersonate`), once that has been decided.
     """
 
     method: str
@@ -44,6 +45,8 @@ class Request(Struct):
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     user: User = ADMIN
+    impersonated: User | None = None
+    constraint: str = ""
 
     @classmethod
     def of(

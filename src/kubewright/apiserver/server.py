@@ -71,6 +71,7 @@ _VERBS: Final[Mapping[str, Verb]] = {
 _SAME: Final[Mapping[str, Verb]] = {"get": get, "update": update, "patch": patch}
 _VIEW: Final[Mapping[str, Verb]] = {"get": get_view, "update": update_view, "patch": patch_view}
 _TO_COLLECTIONS: Final = frozenset({"list", "watch", "create", "deletecollection"})
+_TO_OBJECTS: Final = frozenset({"get", "update", "patch", "delete"})
 _ACROSS_NAMESPACES: Final = frozenset({"list", "watch"})
 _GROUP_STEPS: Final = 3
 _NO_SUCH_PAGE: Final = b"404 page not found\n"
@@ -288,6 +289,8 @@ class ApiServer:
                 found = not_here
             else:
                 found = (_VIEW if part.view is not None else _SAME).get(verb)
+        elif call.route.name and not kind.is_custom and _TO_OBJECTS.isdisjoint(kind.verbs):
+            raise path_not_found()
         elif verb not in kind.verbs or (call.request.method == "HEAD" and not kind.is_custom):
             found = None
         elif (verb in _TO_COLLECTIONS) is bool(call.route.name):

@@ -24,7 +24,7 @@ Cost: a write is O(log n) and a move of pointers; `fork` is O(collections), the 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 import orjson
@@ -190,6 +190,37 @@ def _revision(change: Change) -> int:
     return change.revision
 
 
+Objects = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
+"""Gives keys and objects, the same ones each time."""
+
+
+class _Provided:
+    """Objects that are still to be made. Stores that were forked share what one of them has made."""
+
+    __slots__ = ("_after", "_made", "_make")
+
+    def __init__(self, after: int, make: Objects) -> None:
+        self._after, self._make = after, make
+        self._made: Collection | None = None
+
+    def collection(self, floor: int) -> Collection:
+        """The collection, which is shared: who writes to it copies it."""
+        if self._made is None:
+            made = self._made = Collection(0)
+            made.is_shared = True
+            for revision, (key, obj) in enumerate(self._make(), self._after + 1):
+                obj["metadata"]["resourceVersion"] = str(revision)
+                entry = made.live[key] = Entry(key, obj, revision)
+                made.log.append(Change("ADDED", entry, None))
+            made.keys = list(made.live)
+        if not floor:
+            return self._made
+        found = self._made.copy()
+        Store._cut(found, bisect_right(found.log, floor, key=_revision))
+        found.floor = max(found.floor, floor)
+        return found
+
+
 Journal = Callable[[str, Change], None]
 """Told of each commit before it happens; what it raises refuses the commit."""
 
@@ -215,6 +246,7 @@ class Store:
         self.journal = journal
         self.listeners: list[Listener] = []
         self._collections: dict[str, Collection] = {}
+        self._provided: dict[str, _Provided] = {}
         self._floor = 0
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -223,18 +255,35 @@ class Store:
         """The objects of a resource (`group/plural`), empty when there are none."""
         found = self._collections.get(resource)
         if found is None:
-            found = self._collections[resource] = Collection(self._floor)
+            given = self._provided.pop(resource, None)
+            found = Collection(self._floor) if given is None else given.collection(self._floor)
+            self._collections[resource] = found
         return found
 
     def get(self, resource: str, key: str) -> Entry | None:
         """What is at a key now."""
         found = self._collections.get(resource)
+        if found is None and resource in self._provided:
+            found = self.collection(resource)
         return None if found is None else found.live.get(key)
 
     @property
     def resources(self) -> Iterator[str]:
         """The resources that something was ever stored of."""
-        return iter(self._collections)
+        return iter([*self._collections, *self._provided])
+
+    def provide(self, resource: str, count: int, make: Objects) -> None:
+        """Let a resource have `count` objects from now on, that are made when somebody first looks at it.
+
+        They have the next revisions, and are created as far as anybody can see. Nothing is written down, and nobody is
+        told: it is for what is there before a server serves.
+
+        Args:
+            make: their keys, in byte order, and the objects.
+        """
+        assert resource not in self._collections, f"{resource}: is there already"
+        self._provided[resource] = _Provided(self.revision, make)
+        self.revision += count
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -326,7 +375,7 @@ class Store:
         """Forget what was before a revision (None: the present one), as etcd's compaction does."""
         wanted = self.revision if revision is None else min(revision, self.revision)
         self._floor = max(self._floor, wanted)
-        for resource in list(self._collections):
+        for resource in list(self.resources):
             collection = self._writable(resource)
             self._cut(collection, bisect_right(collection.log, wanted, key=_revision))
             collection.floor = max(collection.floor, wanted)
@@ -342,4 +391,5 @@ class Store:
         for collection in self._collections.values():
             collection.is_shared = True
         made._collections = dict(self._collections)
+        made._provided = dict(self._provided)
         return made

@@ -24,8 +24,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from kubewright.apiserver import ADMIN, ApiServer, Request, Store, new_server
-from kubewright.apiserver.access import admins_only
-from kubewright.apiserver.authentication import Authentication
+from kubewright.apiserver.access.authentication import Authentication
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.journal import Journal, open_store
 from kubewright.apiserver.system import add_system_objects
@@ -166,7 +165,6 @@ class EmbeddedServer:
                 tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
             await self._server.settle()
             await self._add_nodes(self._server)
-            self._server.use(admins_only)
             known = Authentication({self._token: ADMIN})
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
             await front.start()

@@ -1,8 +1,7 @@
 """An embedded API server in the place of a real control plane: the same `ClusterAccess`, for tests that know no other.
 
 Owns the folder that makes the one look like the other: certificate authorities, the administrator's certificate and
-kubeconfig. It refuses to play what the embedded server is not: there are no processes to stop and no rights but those
-of `system:masters` (see `kubewright.apiserver.access`).
+kubeconfig. It refuses to play what the embedded server is not: there are no processes to stop.
 """
 
 from __future__ import annotations

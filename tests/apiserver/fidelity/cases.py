@@ -13,12 +13,14 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
     step:  do: GET $core/configmaps/a?limit=1   asked, and the answer recorded
            ok: POST $core/configmaps            asked, must be 2xx, not recorded
            as: merge | json | strategic | apply | yaml | text | none | (a media type)      the body's Content-Type
-           headers: {Accept: ...}
+           headers: {Accept: ...}                a list for a header that is repeated
+           user: jane                           act as this user; {name:, uid:, groups: [], extra: {key: []}} for more
+           token: $token                        ask with this bearer token instead of as administrator; "" as nobody
            body: an object, sent as JSON
            raw: text, sent as it is; a list of texts and {of: text, times: 1000} for long ones
            save: {name: metadata.uid}           a later `$name`
            show: [spec.type, "items[*].metadata.name", "groups[name=apps]"]    record these parts of the answer only
-           unordered: true                      the real server finds the causes of the error in any order
+           unordered: true                      the real server finds causes of the error, or rules, in any order
            until: 200                           ask again until the status is this one, or, with {path: value, ...},
                                                 until the body has these values (10 s)
            watch: w                             the answer is a stream, called w
@@ -52,7 +54,7 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases"
 
 _STEP_KEYS = {
-    *("do", "ok", "as", "headers", "body", "raw", "save", "show", "until", "unordered"),
+    *("do", "ok", "as", "headers", "user", "token", "body", "raw", "save", "show", "until", "unordered"),
     *("watch", "read", "events", "upto", "bookmarks", "end", "close"),
 }
 _VARIABLE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")

@@ -21,6 +21,13 @@ _AGAIN_SECONDS = 0.1
 _LINE_SECONDS = 8.0
 
 
+Headers = Mapping[str, str | list[str]]
+"""By name; a list for one that is repeated. `Authorization` says who asks: the administrator without it."""
+
+NOBODY = "nobody"
+"""As `Authorization`: without any credentials."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Status, headers with lower-case names (repeated ones joined by ", "), body."""
@@ -45,9 +52,9 @@ class Door(Protocol):
 
     patience_seconds: float
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer: ...
+    async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer: ...
 
-    async def open(self, method: str, target: str, headers: Mapping[str, str]) -> tuple[Answer, Lines | None]:
+    async def open(self, method: str, target: str, headers: Headers) -> tuple[Answer, Lines | None]:
         """Ask for a stream. It is None, and the answer has a body, if the server refused."""
         ...
 
@@ -63,31 +70,41 @@ class RealDoor:
         tls = ssl.create_default_context(cadata=access.ca)
         tls.load_cert_chain(access.pki / "admin.crt", access.pki / "admin.key")
         self._transport = Http1Transport(access.url, tls=tls, limits=Limits(max_connections=24))
+        plain = ssl.create_default_context(cadata=access.ca)
+        self._without_certificate = Http1Transport(access.url, tls=plain, limits=Limits(max_connections=8))
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    def _by(self, headers: Headers) -> tuple[Http1Transport, tuple[tuple[str, str], ...]]:
+        """How to ask: a certificate would win over a token."""
+        found = self._without_certificate if "Authorization" in headers else self._transport
+        pairs = [
+            (name, each) for name, value in headers.items() for each in ([value] if isinstance(value, str) else value)
+        ]
+        return found, tuple(pair for pair in pairs if pair != ("Authorization", NOBODY))
+
+    async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer:
+        transport, pairs = self._by(headers)
         while True:
-            answer = await self._transport.request(
-                method, target, headers=tuple(headers.items()), body=body, timeout_seconds=_SECONDS
-            )
+            answer = await transport.request(method, target, headers=pairs, body=body, timeout_seconds=_SECONDS)
             if answer.status != 429 or b"storage is (re)initializing" not in answer.body:
                 return Answer(answer.status, answer.headers, answer.body)
             # The collection of a definition that was just changed; when that is, is chance.
             await asyncio.sleep(_AGAIN_SECONDS)
 
-    async def open(self, method: str, target: str, headers: Mapping[str, str]) -> tuple[Answer, Lines | None]:
-        lines = _RealLines(self._transport, method, target, headers)
+    async def open(self, method: str, target: str, headers: Headers) -> tuple[Answer, Lines | None]:
+        lines = _RealLines(*self._by(headers), method, target)
         return await lines.opened()
 
     async def close(self) -> None:
         await self._transport.close()
+        await self._without_certificate.close()
 
 
 @dataclass
 class _RealLines:
     transport: Http1Transport
+    headers: tuple[tuple[str, str], ...]
     method: str
     target: str
-    headers: Mapping[str, str]
     _queue: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
     _task: asyncio.Task[None] | None = None
 
@@ -114,7 +131,7 @@ class _RealLines:
             answer = await self.transport.stream(
                 self.method,
                 self.target,
-                headers=tuple(self.headers.items()),
+                headers=self.headers,
                 on_line=self._queue.put_nowait,
                 on_response=opened,
             )

@@ -6,14 +6,18 @@ One server per case: it costs a few milliseconds, and no case can see another's 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Any
 
+import orjson
+
 from kubewright.apiserver import Request, Stream
+from kubewright.apiserver.access.authentication import Authentication
 from kubewright.apiserver.assembly import new_server
+from kubewright.apiserver.errors import StatusError
 from kubewright.apiserver.server import ApiServer
 
-from .doors import Answer, Lines
+from .doors import NOBODY, Answer, Headers, Lines
 
 _LINE_SECONDS = 10.0
 
@@ -26,16 +30,24 @@ class EmbeddedDoor:
     def __init__(self, server: ApiServer | None = None) -> None:
         self.server = new_server() if server is None else server
 
-    async def ask(self, method: str, target: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer:
         answer, stream = await self.open(method, target, headers, body)
         if stream is not None:
             await stream.close()
         return answer
 
     async def open(
-        self, method: str, target: str, headers: Mapping[str, str], body: bytes | None = None
+        self, method: str, target: str, headers: Headers, body: bytes | None = None
     ) -> tuple[Answer, Lines | None]:
-        answer = await self.server.handle(Request.of(method, target, headers=headers, body=body or b""))
+        sent = {name: value if isinstance(value, str) else ", ".join(value) for name, value in headers.items()}
+        request = Request.of(method, target, headers=sent, body=body or b"")
+        if (said := sent.pop("Authorization", None)) is not None:
+            known = {} if said == NOBODY else {"authorization": said}
+            try:
+                request.user = Authentication().user(known)
+            except StatusError as error:
+                return Answer(error.code, {"content-type": "application/json"}, orjson.dumps(error.status)), None
+        answer = await self.server.handle(request)
         if isinstance(answer, Stream):
             return Answer(answer.status, _joined(answer.headers), b""), _EmbeddedLines(answer)
         # That the answer to HEAD goes without its body is the front end's to do.

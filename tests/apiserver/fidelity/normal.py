@@ -137,6 +137,10 @@ class _Symbols:
 
 def _sort_causes(body: Any) -> None:
     """Sort what the real server finds in the order of a Go map."""
+    if isinstance(body, dict) and body.get("kind") == "SelfSubjectRulesReview":
+        for rules in body["status"].values():
+            if isinstance(rules, list):
+                rules.sort(key=str)
     if not isinstance(body, dict) or body.get("kind") != "Status":
         return
     causes = body.get("details", {}).get("causes") or []

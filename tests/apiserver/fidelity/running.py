@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .cases import Case, Step, Subject, Variables, resolved
-from .doors import Answer, Door, Lines
+from .doors import NOBODY, Answer, Door, Headers, Lines
 from .normal import Exchange, at, normalised, shown
 
 _POLL_SECONDS = 0.05
@@ -126,6 +126,8 @@ class _Run:
     async def _ask(self, data: Mapping[str, Any]) -> Exchange:
         method, _, target = (data.get("do") or data["ok"]).partition(" ")
         headers, body = _sent(data)
+        if (token := data.get("token")) is not None:
+            headers["Authorization"] = f"Bearer {token}" if token else NOBODY
         if "watch" in data:
             answer, stream = await self._door.open(method, target, headers)
             if stream is not None:
@@ -144,7 +146,7 @@ class _Run:
         until: int | Mapping[str, Any] | None,
         method: str,
         target: str,
-        headers: Mapping[str, str],
+        headers: Headers,
         body: bytes | None,
     ) -> Answer:
         loop = asyncio.get_running_loop()
@@ -178,8 +180,8 @@ class _Run:
         return {"status": 200, "headers": {}, "events": events}
 
 
-def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
-    headers = {"Accept": "application/json", **data.get("headers", {})}
+def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str | list[str]], bytes | None]:
+    headers = {"Accept": "application/json", **_user(data.get("user")), **data.get("headers", {})}
     if "raw" in data:
         body = _raw(data["raw"]).encode()
     elif "body" in data:
@@ -190,6 +192,20 @@ def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str], bytes | None]:
     if kind != "none":
         headers["Content-Type"] = _TYPES.get(kind, kind)
     return headers, body
+
+
+def _user(user: str | Mapping[str, Any] | None) -> dict[str, str | list[str]]:
+    """The headers by which the administrator acts as somebody."""
+    if user is None:
+        return {}
+    if isinstance(user, str):
+        return {"Impersonate-User": user}
+    headers: dict[str, str | list[str]] = {"Impersonate-User": user["name"]}
+    if "uid" in user:
+        headers["Impersonate-Uid"] = user["uid"]
+    if "groups" in user:
+        headers["Impersonate-Group"] = user["groups"]
+    return {**headers, **{f"Impersonate-Extra-{key}": values for key, values in user.get("extra", {}).items()}}
 
 
 def _raw(text: Any) -> str:

@@ -1,7 +1,6 @@
-"""What a POST does that stores nothing of its own: evicting a Pod, binding it to a node, asking who one is."""
+"""What a POST does that stores nothing of its own: evicting a Pod, binding it to a node."""
 
-__all__ = ["bind", "bind_by_name", "evict", "who_am_i"]
+__all__ = ["bind", "bind_by_name", "evict"]
 
 from .binding import bind, bind_by_name
 from .eviction import evict
-from .whoami import who_am_i

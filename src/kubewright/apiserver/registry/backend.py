@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct, field
 
+from ..access.attributes import Authorizer
 from ..catalog import Catalog, ResourceType
 from ..request import User
 from ..store import Store
@@ -95,6 +96,8 @@ class Backend(Struct):
         max_body_bytes: of a request.
         storage_prefix: what keys start with in the few messages that show them.
         protobuf: reads protobuf bodies; they are refused (415) without it.
+        authorizer: who may do what; everybody may everything without one.
+        impersonations: how who acts as others did it last (see `access.impersonation`).
     """
 
     store: Store = field(default_factory=Store)
@@ -107,6 +110,8 @@ class Backend(Struct):
     max_object_bytes: int = 1536 * 1024
     storage_prefix: str = "/registry"
     protobuf: Callable[[bytes], dict[str, Any]] | None = None
+    authorizer: Authorizer | None = None
+    impersonations: dict[str, int] = field(default_factory=dict)
     catalog_listeners: list[Callable[[Catalog, Catalog], None]] = field(default_factory=list)
     random: random.Random = field(default_factory=random.Random)
 

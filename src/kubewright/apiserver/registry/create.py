@@ -65,6 +65,8 @@ async def create_object(call: Call, obj: dict[str, Any], options: WriteOptions, 
         await call.backend.admission.admit(attributes)
         obj = attributes.object or obj
         dedupe_owners(meta_of(obj), call.warn)
+    if call.kind.guard is not None:
+        call.kind.guard(call, obj, None)
     base = meta_of(obj).get("generateName", "")
     if not base or meta_of(obj).get("name"):
         return await _create(call, obj, options)
@@ -139,7 +141,7 @@ def track(call: Call, live: dict[str, Any] | None, new: dict[str, Any], options:
 def manager_of(user_agent: str) -> str:
     """The name of a field manager that does not say it: what comes before the first slash of its User-Agent."""
     printable = "".join(each for each in user_agent.partition("/")[0] if each.isprintable())
-    return printable.encode()[:128].decode(errors="ignore")
+    return printable.encode()[:128].decode(errors="ignore") or "unknown"
 
 
 def _given(options: WriteOptions) -> dict[str, Any]:

@@ -89,7 +89,8 @@ async def create_action(call: Call) -> Response:
 
 async def _act(call: Call, action: Action) -> Response:
     options = write_options(call.request.query, "CreateOptions")
-    body = _decoded(call, options.field_validation) if call.subresource else decode_object(call, "Warn")
+    read = _decoded if call.subresource else decode_object
+    body = read(call, options.field_validation)
     ensure_namespace(call.kind, meta_of(body), call.route.namespace)
     result = await action(call, body, options.is_dry_run)
     code = result.get("code", 201) if result.get("kind") == "Status" else 201

@@ -117,6 +117,8 @@ async def _checked(
         await backend.admission.admit(attributes)
         new = attributes.object or new
         dedupe_owners(meta_of(new), call.warn)
+    if call.kind.guard is not None:
+        call.kind.guard(call, new, old)
     _check_version(call, name, meta_of(new), served)
     context = call.context(name, is_dry_run=options.is_dry_run)
     prepare_change(call, new, old, context)

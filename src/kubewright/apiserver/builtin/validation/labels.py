@@ -10,7 +10,15 @@ from kubewright.schema.structural.metarules import label_value, qualified_name
 
 from .texts import Errors, Object, check
 
-__all__ = ["annotation_errors", "as_shown", "finalizer_errors", "is_valid_selector", "label_selector", "labels"]
+__all__ = [
+    "annotation_errors",
+    "as_shown",
+    "finalizer_errors",
+    "is_valid_selector",
+    "label_selector",
+    "labels",
+    "requirement_errors",
+]
 
 _MOST_ANNOTATIONS = 256 * 1024
 
@@ -50,11 +58,12 @@ def label_selector(path: str, selector: Object | None) -> Errors:
         return []
     errors = labels(f"{path}.matchLabels", selector.get("matchLabels"))
     for place, each in enumerate(selector.get("matchExpressions") or ()):
-        errors += _requirement(f"{path}.matchExpressions[{place}]", each)
+        errors += requirement_errors(f"{path}.matchExpressions[{place}]", each)
     return errors
 
 
-def _requirement(path: str, requirement: Object) -> Errors:
+def requirement_errors(path: str, requirement: Object, *, any_operator: bool = False) -> Errors:
+    """Errors of one expression. `any_operator`: one that is not known is no error."""
     errors: Errors = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     if operator in ("In", "NotIn"):
@@ -64,7 +73,7 @@ def _requirement(path: str, requirement: Object) -> Errors:
         if values:
             said = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             errors.append(forbidden(f"{path}.values", said))
-    else:
+    elif not any_operator:
         errors.append(invalid(f"{path}.operator", operator, "not a valid selector operator"))
     errors += check(f"{path}.key", requirement.get("key", ""), qualified_name)
     for place, value in enumerate(values):

@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final
 
-from .errors import unauthorized
-from .request import User
+from ..errors import unauthorized
+from ..request import User
 
 __all__ = ["ANONYMOUS", "Authentication"]
 

@@ -1,0 +1,72 @@
+"""The roles and bindings that every cluster has from its start: `bootstrap.json`, recorded from a server (`make`).
+
+Owns that they are there without a new server having to wait for them: their revisions are taken at once, the objects
+are made when somebody first looks at one of the four kinds. A store that is kept (a journal, an earlier run) gets what
+it lacks, object by object, as at the start of a real server. Rules:
+`kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy`.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from ..store import Store
+from .rbac import GROUP
+
+__all__ = ["BOOTSTRAP_PATH", "add_bootstrap_roles"]
+
+BOOTSTRAP_PATH: Final = Path(__file__).with_name("bootstrap.json")
+_COUNTS: Final = {"clusterroles": 73, "clusterrolebindings": 54, "roles": 7, "rolebindings": 7}
+"""How many there are of each, so that the file is read when somebody asks."""
+
+
+@lru_cache(maxsize=1)
+def _recorded() -> dict[str, list[dict[str, Any]]]:
+    """The objects by resource, each in the order of its keys. Shared: not to be changed."""
+    found: dict[str, list[dict[str, Any]]] = orjson.loads(BOOTSTRAP_PATH.read_bytes())
+    return found
+
+
+def add_bootstrap_roles(store: Store, *, created: str, seed: int | None) -> None:
+    """Put the roles and bindings of a new cluster into a store.
+
+    Args:
+        created: when, as metadata has it.
+        seed: of their uids; None for real randomness.
+    """
+    if store.journal is not None or any(f"{GROUP}/{plural}" in store.resources for plural in _COUNTS):
+        for resource, key, obj in _all(created, seed):
+            if store.get(resource, key) is None:
+                store.create(resource, key, obj)
+        return
+    for plural, count in _COUNTS.items():
+        store.provide(f"{GROUP}/{plural}", count, _maker(plural, created, seed))
+
+
+def _maker(plural: str, created: str, seed: int | None) -> Callable[[], Iterator[tuple[str, dict[str, Any]]]]:
+    def made() -> Iterator[tuple[str, dict[str, Any]]]:
+        return ((key, obj) for resource, key, obj in _of(plural, created, seed))
+
+    return made
+
+
+def _all(created: str, seed: int | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for plural in _COUNTS:
+        yield from _of(plural, created, seed)
+
+
+def _of(plural: str, created: str, seed: int | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    chance = random.Random(None if seed is None else f"{seed}/{plural}")  # noqa: S311 - uids, not secrets
+    for obj in _recorded()[plural]:
+        meta: dict[str, Any] = obj["metadata"]
+        new = {**meta, "uid": str(uuid.UUID(int=chance.getrandbits(128), version=4)), "creationTimestamp": created}
+        new["managedFields"] = [{**each, "time": created} for each in meta["managedFields"]]
+        key = f"{meta['namespace']}/{meta['name']}" if "namespace" in meta else meta["name"]
+        yield f"{GROUP}/{plural}", key, {**obj, "metadata": new}
