@@ -1,15 +1,20 @@
-"""cel-spec's simple tests against this engine. Not a test by itself: `test_cel_conformance` runs it on a checkout.
+"""cel-spec's simple tests against this engine. Not a test by itself: `test_cel_conformance` runs it.
 
-    KUBEWRIGHT_CEL_SPEC=~/cel-spec python tests/schema/cel/cel_conformance.py --report
+    python tests/schema/cel/cel_conformance.py --report
 
-writes `cel_conformance.md` beside this file: counts by file, and each failure with its reason.
+writes `cel_conformance.md` beside this file: counts by file, and each failure with its reason. The tests are those of
+the release of cel.dev/expr that the API server is built with, from Go's module cache, or from its proxy if they are not
+there yet; KUBEWRIGHT_CEL_SPEC names another checkout.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
+import shutil
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -216,11 +221,24 @@ def run(test: dict[str, list[Any]], env: Environment) -> str:
     return "" if same(found, wanted) else f"gave {found!r}, not {wanted!r}"
 
 
-def run_all(checkout: Path) -> dict[str, Counts]:
+def checkout() -> Path | None:
+    """The folder of cel-spec, or None where there is no Go to get it with."""
+    given = os.environ.get("KUBEWRIGHT_CEL_SPEC")
+    if given:
+        return Path(given).expanduser()
+    if shutil.which("go") is None:
+        return None
+    command = ["go", "mod", "download", "-json", "cel.dev/expr"]
+    folder = Path(__file__).parents[3] / "hack" / "controlplane" / "kubernetes"
+    told = subprocess.run(command, cwd=folder, capture_output=True, check=True, text=True).stdout
+    return Path(json.loads(told)["Dir"])
+
+
+def run_all(folder: Path) -> dict[str, Counts]:
     """The outcome by file."""
     results: dict[str, Counts] = {}
     env = environment(one_type=False)
-    for path in sorted((checkout / "tests" / "simple" / "testdata").glob("*.textproto")):
+    for path in sorted((folder / "tests" / "simple" / "testdata").glob("*.textproto")):
         counts = results[path.stem] = Counts()
         for section in parse(path.read_text(encoding="utf-8")).get("section", []):
             for test in section.get("test", []):
@@ -241,7 +259,7 @@ def run_all(checkout: Path) -> dict[str, Counts]:
     return results
 
 
-def report(results: dict[str, Counts]) -> str:
+def report(results: dict[str, Counts], which: str) -> str:
     passed = sum(each.passed for each in results.values())
     failures = [failure for each in results.values() for failure in each.failures]
     differing = [each for counts in results.values() for each in counts.as_the_server]
@@ -249,7 +267,7 @@ def report(results: dict[str, Counts]) -> str:
     lines = [
         "# cel-spec conformance",
         "",
-        "Made by `KUBEWRIGHT_CEL_SPEC=<checkout> python tests/schema/cel/cel_conformance.py --report`.",
+        f"Made by `python tests/schema/cel/cel_conformance.py --report`, of {which}.",
         "Not relevant are tests of protobuf messages, of enumerations, of containers of names, of functions that tests",
         "declare, of extensions that Kubernetes does not have, and those that only run unchecked.",
         "",
@@ -273,8 +291,10 @@ def report(results: dict[str, Counts]) -> str:
 
 
 if __name__ == "__main__":
-    outcome = run_all(Path(os.environ["KUBEWRIGHT_CEL_SPEC"]).expanduser())
-    text = report(outcome)
+    found = checkout()
+    if found is None:
+        raise SystemExit("there is no Go to get cel.dev/expr with; give KUBEWRIGHT_CEL_SPEC")
+    text = report(run_all(found), found.name.replace("expr@", "cel.dev/expr "))
     if "--report" in sys.argv:
         (Path(__file__).parent / "cel_conformance.md").write_text(text, encoding="utf-8")
     print(text)
