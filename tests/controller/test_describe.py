@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kubewright import controller
+from kubewright import Context, Key, controller
+from kubewright.model import Object
 from kubewright.models.core.v1 import ConfigMap
 from webs import Web
 
@@ -103,3 +104,38 @@ def test_a_decorator_without_its_kind_says_how_to_write_it() -> None:
     for target, shown in ((reconcile, "reconcile"), (Reconciler, "Reconciler"), ("Web", "'Web'")):
         refused(lambda target=target: made(target), TypeError, f"@controller on {shown}: say which kind")
         refused(lambda target=target: made(target), TypeError, "@controller(Kind)")
+
+
+def test_a_function_that_says_it_takes_another_kind_is_refused() -> None:
+    async def config(config: ConfigMap, ctx: Context) -> None: ...
+    async def key(key: Key, ctx: Context) -> None: ...
+    async def anything(obj: Object, ctx: Context) -> None: ...
+    async def itself(web: Web, ctx: Context) -> None: ...
+
+    told = "@controller(Web): config is given a Web, and says config: ConfigMap; say config: Web, or"
+    refused(lambda: controller(Web)(config), TypeError, told)
+    refused(lambda: controller(Web, finalize=config)(reconcile), TypeError, told)
+    refused(lambda: controller(Web)(key), TypeError, "key is given a Web, and says key: Key; say key: Web")
+    refused(lambda: controller(Web, by="key")(itself), TypeError, "itself is given a Key, and says web: Web")
+    assert controller(Web)(anything)
+    assert controller(Web)(itself)
+    assert controller(Web, by="key")(key)
+
+
+def test_a_method_that_says_it_takes_another_kind_is_refused() -> None:
+    class Wrong:
+        async def reconcile(self, config: ConfigMap, ctx: Context) -> None: ...
+
+    class Static:
+        @staticmethod
+        async def reconcile(config: ConfigMap, ctx: Context) -> None: ...
+
+    class Right:
+        async def reconcile(self, web: Web, ctx: Context) -> None: ...
+        async def finalize(self, web: Web, ctx: Context) -> None: ...
+
+    for each in (Wrong, Static):
+        refused(
+            lambda each=each: controller(Web)(each), TypeError, "reconcile is given a Web, and says config: ConfigMap"
+        )
+    assert controller(Web)(Right)

@@ -49,6 +49,32 @@ def test_after_a_success_it_is_told_again(caplog: pytest.LogCaptureFixture) -> N
     assert [record.levelno for record in caplog.records] == [logging.INFO] * 2
 
 
+def test_a_bug_is_told_each_time_and_its_traceback_once_for_all_objects_until_ten_minutes_have_passed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = [0.0]
+    failures = Failures("Web", logging.getLogger("kubewright.test"), now=lambda: clock[0])
+
+    def fail(name: str, attempt: int) -> logging.LogRecord:
+        caplog.clear()
+        try:
+            _ = {}["absent"]  # type: ignore[var-annotated]
+        except KeyError as error:
+            failures.tell(Key("default", name), error, attempt)
+        (record,) = caplog.records
+        return record
+
+    first, second, third = fail("a", 1), fail("a", 2), fail("b", 1)
+    assert [each.levelno for each in (first, second, third)] == [logging.ERROR] * 3
+    assert first.exc_info is not None
+    assert second.exc_info is None
+    assert third.exc_info is None
+    assert third.getMessage().startswith("Web default/b: attempt 1 failed: KeyError: 'absent' (")
+    assert "test_failures.py, line " in third.getMessage()
+    clock[0] = 600.0
+    assert fail("a", 3).exc_info is not None
+
+
 def reference(name: str, uid: str, *, version: str = "v1") -> OwnerReference:
     return OwnerReference(api_version=f"example.com/{version}", kind="Web", name=name, uid=uid, controller=True)
 

@@ -235,11 +235,11 @@ def controller(
                 raise TypeError(f"@controller on {target.__name__}: the class has no reconcile(self, obj, ctx) method")
             if finalize is not None:
                 raise TypeError(f"@controller on {target.__name__}: give the class a finalize method, not finalize=")
-            _check_parameters(target, "reconcile", first)
+            _check_parameters(target, "reconcile", first, spec)
             if hasattr(target, "finalize"):
                 if by == "key":
                     raise TypeError(f'@controller(by="key") on {target.__name__}: has no object to finalize')
-                _check_parameters(target, "finalize", first)
+                _check_parameters(target, "finalize", first, spec)
             elif finalizer is not None:
                 raise TypeError(f"{_idle(finalizer)}; give {target.__name__} a finalize(self, obj, ctx) method")
             cast("Any", target).__controller__ = spec
@@ -253,6 +253,8 @@ def controller(
                 raise TypeError(
                     f"@controller: {_called(function)}{_signature(function)} must take two arguments, ({first}, ctx)"
                 )
+            if function is not None:
+                _check_annotation(function, 0, spec)
         return FunctionController(spec, target, finalize)
 
     return describe
@@ -278,7 +280,7 @@ def _check_finalizer(option: str, finalizer: str) -> None:
         raise ValueError(f"controller({option}={finalizer!r}): {problem}")
 
 
-def _check_parameters(cls: type, method: str, first: str) -> None:
+def _check_parameters(cls: type, method: str, first: str, spec: ControllerSpec) -> None:
     function = getattr(cls, method)
     if not callable(function):
         raise TypeError(f"@controller on {cls.__name__}: {method} is not a method")
@@ -286,6 +288,25 @@ def _check_parameters(cls: type, method: str, first: str) -> None:
     if not _takes(function, given):
         rule = f"{method}{_signature(function)} must take (self, {first}, ctx)"
         raise TypeError(f"@controller on {cls.__name__}: {rule}")
+    _check_annotation(function, given - 2, spec)
+
+
+def _check_annotation(function: Callable[..., Any], place: int, spec: ControllerSpec) -> None:
+    """Refuse a function whose parameter at `place` says that it is of another kind than it will be given."""
+    annotations = getattr(function, "__annotations__", None)
+    if not annotations:
+        return
+    names = list(inspect.signature(function, follow_wrapped=False).parameters)
+    said: Any = annotations.get(names[place]) if len(names) > place else None
+    if isinstance(said, str):  # postponed: a plain name is looked up, anything else is taken on trust
+        said = getattr(function, "__globals__", {}).get(said)
+    expected: type = Key if spec.by == "key" else spec.kind
+    if (_is_kind(said) or said is Key) and not issubclass(expected, said):
+        cure = f"say {names[place]}: {expected.__name__}, or @controller({_called(said)}) if that is meant"
+        raise TypeError(
+            f"@controller({spec.kind.__name__}): {_called(function)} is given a {expected.__name__}, and says"
+            f" {names[place]}: {_called(said)}; {cure}"
+        )
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

@@ -8,12 +8,15 @@
 | anything else: a mistake in the program | error | yes |
 
 What the same object says again, attempt after attempt, is told once and then at the debug level, until it succeeds or
-says something else. A bug with its traceback is told every time: the back-off sees to it that this is less and less.
+says something else. A bug is told every time, in one line that says where it is: the back-off sees to it that this is
+less and less. Its traceback is told once in ten minutes for each place, however many objects meet it.
 """
 
 from __future__ import annotations
 
 import logging
+import time
+from collections.abc import Callable
 
 from kubewright.cache.reader import CacheNotSynced
 from kubewright.client import ApiError, Conflict, TransportError
@@ -40,6 +43,12 @@ _MISTAKES = (
 )
 _EXPECTED = (AlreadyOwned, ApiError, CacheNotSynced, DeadlineExceeded, DecodeError, TransportError)
 
+_TRACE_SECONDS = 600.0
+_MOST_PLACES = 256
+
+_Place = tuple[type[BaseException], str, int]
+"""Of a bug: what was raised, in which file and line."""
+
 
 def is_mistake(error: Exception) -> bool:
     """Whether Go would have panicked."""
@@ -52,9 +61,11 @@ class Failures:
     Attributes: `told`, what was last said about objects that have not been reconciled since.
     """
 
-    def __init__(self, kind: str, logger: logging.Logger) -> None:
+    def __init__(self, kind: str, logger: logging.Logger, now: Callable[[], float] = time.monotonic) -> None:
         self._kind = kind
         self._logger = logger
+        self._now = now
+        self._traced_at: dict[_Place, float] = {}
         self.told: dict[Key, str] = {}
 
     def forget(self, key: Key) -> None:
@@ -78,7 +89,21 @@ class Failures:
             self._once(key, logging.WARNING, f"{where}: failed: {error}", attempt)
         else:
             self.told.pop(key, None)
-            self._logger.error("%s: attempt %d failed", where, attempt, exc_info=error)
+            place = _place(error)
+            said = f"{place[0].__qualname__}: {error}" if str(error) else place[0].__qualname__
+            trace = error if self._is_due(place) else None
+            text = "%s: attempt %d failed: %s (%s, line %d)"
+            self._logger.error(text, where, attempt, said, place[1], place[2], exc_info=trace)
+
+    def _is_due(self, place: _Place) -> bool:
+        """Whether the traceback of a place is to be told."""
+        traced, now = self._traced_at, self._now()
+        if now - traced.get(place, -_TRACE_SECONDS) < _TRACE_SECONDS:
+            return False
+        if len(traced) >= _MOST_PLACES:
+            traced.clear()
+        traced[place] = now
+        return True
 
     def _once(self, key: Key, level: int, text: str, attempt: int | None = None) -> None:
         if self.told.get(key) == text:
@@ -87,6 +112,15 @@ class Failures:
         if attempt is not None:
             text = text.replace(": failed: ", f": attempt {attempt} failed: ", 1)
         self._logger.log(level, "%s", text)
+
+
+def _place(error: Exception) -> _Place:
+    """Where an error was raised."""
+    trace, file, line = error.__traceback__, "", 0
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        trace = trace.tb_next
+    return type(error), file, line
 
 
 def _is_predecessor(error: AlreadyOwned) -> bool:
