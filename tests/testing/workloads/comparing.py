@@ -181,6 +181,10 @@ def _object(plural: str, obj: Obj, names: dict[str, str]) -> Obj:
         if conditions:
             kept = [each for each in conditions if (plural, each["type"]) not in _CONDITIONS]
             found["status"][field] = sorted(kept, key=lambda each: str(each["type"]))
+    for subset in found.get("subsets") or []:
+        for addresses in ("addresses", "notReadyAddresses"):
+            if addresses in subset:
+                subset[addresses].sort(key=orjson.dumps)
     if plural == "endpointslices":
         found["endpoints"] = sorted(found.get("endpoints") or [], key=orjson.dumps)
     return found
@@ -192,7 +196,7 @@ def _drop(value: Any, path: list[str]) -> None:
         for each in value:
             _drop(each, path)
     elif isinstance(value, dict):
-        keys = list(value) if head == "*" else [head]
+        keys = list(value) if head == "*" else [head.replace("~", ".")]
         for key in keys:
             if key in value:
                 if rest:

@@ -299,3 +299,139 @@ async def init_containers_and_sidecars_come_first(cluster: Cluster) -> None:
     )
     await create(cluster, k.REPLICA_SETS, deployment(replicas=1, pods=pods))
     await until(cluster, lambda found: status(found, "replicasets").get("readyReplicas") == 1)
+
+
+# -- StatefulSets -----------------------------------------------------------------------------------------------------
+
+
+def stateful_set(replicas: int = 3, claims: bool = False, **spec: Any) -> Obj:
+    made = deployment(replicas=replicas, serviceName="web", **spec)
+    if claims:
+        wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        made["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": wanted}]
+        made["spec"]["template"] = template()
+    return made
+
+
+def set_ready(replicas: int, name: str = "web") -> Callable[[State], bool]:
+    def seen(found: State) -> bool:
+        made = status(found, "statefulsets", name)
+        return (
+            made.get("observedGeneration") == made.get("generation")
+            and made.get("availableReplicas", 0) == made.get("updatedReplicas", 0) == replicas
+            and made.get("currentRevision") == made.get("updateRevision")
+            and made.get("status", {}) is not None
+            and len(found["pods"]) == replicas
+        )
+
+    return seen
+
+
+@scenario
+async def a_stateful_set_is_made_in_order_with_claims(cluster: Cluster) -> None:
+    await create(cluster, k.STATEFUL_SETS, stateful_set(claims=True))
+    await until(cluster, set_ready(3))
+
+
+@scenario
+async def a_stateful_set_is_rolled_out_and_scaled(cluster: Cluster) -> None:
+    await create(cluster, k.STATEFUL_SETS, stateful_set())
+    await until(cluster, set_ready(3))
+    await patch(cluster, k.STATEFUL_SETS, "web", image("nginx:2"))
+    await until(cluster, set_ready(3))
+    await patch(cluster, k.STATEFUL_SETS, "web", {"spec": {"replicas": 1}})
+    await until(cluster, set_ready(1))
+
+
+@scenario
+async def a_parallel_stateful_set_with_a_partition_is_updated_in_part(cluster: Cluster) -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
+    spec: Obj = {"podManagementPolicy": "Parallel", "updateStrategy": strategy, "ordinals": {"start": 5}}
+    await create(cluster, k.STATEFUL_SETS, stateful_set(**spec))
+    await until(cluster, set_ready(3))
+    await patch(cluster, k.STATEFUL_SETS, "web", image("nginx:2"))
+    await until(
+        cluster,
+        lambda found: (
+            status(found, "statefulsets").get("updatedReplicas") == 1
+            and status(found, "statefulsets").get("availableReplicas") == 3
+            and len(found["pods"]) == 3
+        ),
+    )
+
+
+@scenario
+async def a_stateful_set_on_delete_waits_for_deletions(cluster: Cluster) -> None:
+    await create(cluster, k.STATEFUL_SETS, stateful_set(2, updateStrategy={"type": "OnDelete"}))
+    await until(cluster, set_ready(2))
+    await patch(cluster, k.STATEFUL_SETS, "web", image("nginx:2"))
+    await until(cluster, lambda found: len(found["controllerrevisions"]) == 2)
+    await delete(cluster, k.PODS, "web-0")
+    await until(
+        cluster,
+        lambda found: (
+            status(found, "statefulsets").get("updatedReplicas") == 1
+            and status(found, "statefulsets").get("availableReplicas") == 2
+        ),
+    )
+
+
+@scenario
+async def claims_go_with_a_stateful_set_that_says_so(cluster: Cluster) -> None:
+    policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
+    await create(cluster, k.STATEFUL_SETS, stateful_set(2, claims=True, persistentVolumeClaimRetentionPolicy=policy))
+    await until(cluster, set_ready(2))
+    await patch(cluster, k.STATEFUL_SETS, "web", {"spec": {"replicas": 1}})
+    await until(cluster, lambda found: set_ready(1)(found) and len(found["persistentvolumeclaims"]) == 1)
+
+
+# -- Services ---------------------------------------------------------------------------------------------------------
+
+
+def endpoints_seen(number: int, name: str = "web") -> Callable[[State], bool]:
+    def seen(found: State) -> bool:
+        slices = [
+            each for each in found["endpointslices"] if each["metadata"]["labels"]["kubernetes.io/service-name"] == name
+        ]
+        ready = [one for each in slices for one in each.get("endpoints") or () if one["conditions"]["ready"]]
+        kept = [each for each in found["endpoints"] if each["metadata"]["name"] == name]
+        addresses = [
+            one for each in kept for subset in each.get("subsets") or () for one in subset.get("addresses") or ()
+        ]
+        return len(ready) == len(addresses) == number and bool(slices) and bool(kept)
+
+    return seen
+
+
+@scenario
+async def a_service_has_the_endpoints_of_its_ready_pods(cluster: Cluster) -> None:
+    ports = [
+        {"name": "http", "port": 80, "targetPort": "http", "appProtocol": "http"},
+        {"name": "raw", "port": 81, "targetPort": 9},
+    ]
+    service = {"metadata": {"name": "web", "labels": {"a": "b"}}, "spec": {"selector": {"app": "web"}, "ports": ports}}
+    await create(cluster, k.SERVICES, service)
+    await until(cluster, lambda found: any(each["metadata"]["name"] == "web" for each in found["endpoints"]))
+    pods = template()
+    pods["spec"]["containers"][0]["ports"] = [{"name": "http", "containerPort": 8080}]
+    await create(cluster, k.DEPLOYMENTS, deployment(pods=pods))
+    await until(cluster, endpoints_seen(3))
+    await patch(cluster, k.DEPLOYMENTS, "web", {"spec": {"replicas": 2}})
+    await until(cluster, lambda found: endpoints_seen(2)(found) and rolled_out(replicas=2)(found))
+    await patch(cluster, k.SERVICES, "web", {"metadata": {"labels": {"c": "d"}}})
+    await until(
+        cluster,
+        lambda found: all(
+            "c" in each["metadata"]["labels"]
+            for each in found["endpointslices"]
+            if each["metadata"]["labels"]["kubernetes.io/service-name"] == "web"
+        ),
+    )
+
+
+@scenario
+async def a_headless_service_names_the_pods_of_a_stateful_set(cluster: Cluster) -> None:
+    spec = {"clusterIP": "None", "selector": {"app": "web"}, "ports": [{"port": 80}], "publishNotReadyAddresses": True}
+    await create(cluster, k.SERVICES, {"metadata": {"name": "web"}, "spec": spec})
+    await create(cluster, k.STATEFUL_SETS, stateful_set(2))
+    await until(cluster, lambda found: endpoints_seen(2)(found) and set_ready(2)(found))

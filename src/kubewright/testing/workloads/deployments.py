@@ -19,7 +19,6 @@ from .owners import claim, controller_of, controller_ref, labels_of, owner_ref_o
 from .podstates import condition_of, is_terminal
 from .rollouts import (
     DESIRED,
-    HISTORY,
     MAXIMUM,
     REVISION,
     active,
@@ -32,18 +31,17 @@ from .rollouts import (
     max_surge,
     max_unavailable,
     new_replicas,
-    proportion,
+    proportional_sizes,
     replica_sum,
     replicas_of,
     revision_of,
-    skips_annotation,
+    set_annotations,
 )
 
 __all__ = ["Deployments"]
 
 _HASH: Final = "pod-template-hash"
 _LONGEST_NAME: Final = 253
-_LONGEST_HISTORY: Final = 2000
 _ENDLESS: Final = 2**31 - 1
 
 
@@ -124,7 +122,7 @@ class Deployments:
         return deployment, new, old
 
     async def _keep(self, deployment: Obj, new: Obj, revision: int) -> tuple[Obj, Obj]:
-        annotations = _annotations(deployment, new, revision)
+        annotations = set_annotations(deployment, new, revision)
         least = deployment["spec"].get("minReadySeconds", 0)
         if annotations != (new["metadata"].get("annotations") or {}) or new["spec"].get("minReadySeconds", 0) != least:
             meta, spec = {**new["metadata"], "annotations": annotations}, {**new["spec"], "minReadySeconds": least}
@@ -196,7 +194,7 @@ class Deployments:
             },
         }
         made["spec"]["replicas"] = new_replicas(deployment, [*old, made], made)
-        annotations = _annotations(deployment, made, revision)
+        annotations = set_annotations(deployment, made, revision)
         made["metadata"]["annotations"] = annotations | _sizes(deployment)
         return made
 
@@ -225,7 +223,7 @@ class Deployments:
         elif is_saturated(deployment, new):
             sizes = {each["metadata"]["name"]: 0 for each in active(old)}
         elif is_rolling(deployment):
-            sizes, force = _proportional(deployment, running), True
+            sizes, force = proportional_sizes(deployment, running), True
         changed = {
             each["metadata"]["name"]: await self._resize(each, sizes[each["metadata"]["name"]], deployment, force=force)
             for each in sets
@@ -363,40 +361,3 @@ def _with_revision(deployment: Obj, revision: str) -> Obj:
         return deployment
     meta = {**deployment["metadata"], "annotations": {**annotations, REVISION: revision}}
     return {**deployment, "metadata": meta}
-
-
-def _annotations(deployment: Obj, each: Obj, revision: int) -> dict[str, str]:
-    """The annotations of a new ReplicaSet: the deployment's, its revision, and those that it had before."""
-    made = dict(each["metadata"].get("annotations") or {})
-    copied = deployment["metadata"].get("annotations") or {}
-    made |= {name: value for name, value in copied.items() if not skips_annotation(name)}
-    before = made.get(REVISION, "")
-    if before and not before.isdigit():
-        return made
-    if int(before or 0) < revision:
-        made[REVISION] = str(revision)
-        if before:
-            history = [part for part in made.get(HISTORY, "").split(",") if part]
-            while history and len(",".join([*history, before])) > _LONGEST_HISTORY:
-                history.pop(0)
-            made[HISTORY] = ",".join([*history, before])
-    return made
-
-
-def _proportional(deployment: Obj, running: list[Obj]) -> dict[str, int]:
-    wanted = replicas_of(deployment)
-    allowed = wanted + max_surge(deployment) if wanted else 0
-    to_add, added = allowed - replica_sum(running), 0
-    ordered = by_age(running)
-    if to_add > 0:
-        ordered.reverse()
-    ordered.sort(key=replicas_of, reverse=True)
-    sizes = {}
-    for each in ordered:
-        share = proportion(deployment, each, to_add, added)
-        sizes[each["metadata"]["name"]] = replicas_of(each) + share
-        added += share
-    if ordered and to_add:
-        largest = ordered[0]["metadata"]["name"]
-        sizes[largest] = max(sizes[largest] + to_add - added, 0)
-    return sizes

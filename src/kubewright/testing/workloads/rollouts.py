@@ -26,12 +26,12 @@ __all__ = [
     "max_surge",
     "max_unavailable",
     "new_replicas",
-    "proportion",
+    "proportional_sizes",
     "replica_sum",
     "replicas_of",
     "revision_of",
     "scaled_value",
-    "skips_annotation",
+    "set_annotations",
     "status_sum",
 ]
 
@@ -39,6 +39,7 @@ REVISION: Final = "deployment.kubernetes.io/revision"
 HISTORY: Final = "deployment.kubernetes.io/revision-history"
 DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 MAXIMUM: Final = "deployment.kubernetes.io/max-replicas"
+_LONGEST_HISTORY: Final = 2000
 _OWN: Final = frozenset(
     {
         "kubectl.kubernetes.io/last-applied-configuration",
@@ -57,11 +58,6 @@ def scaled_value(value: Any, total: int, *, up: bool) -> int:
         share = int(value.removesuffix("%")) * total / 100
         return math.ceil(share) if up else math.floor(share)
     return int(value or 0)
-
-
-def skips_annotation(name: str) -> bool:
-    """Whether an annotation of a Deployment is not copied to its ReplicaSets."""
-    return name in _OWN
 
 
 def annotation(obj: Obj, name: str) -> str:
@@ -136,7 +132,7 @@ def is_saturated(deployment: Obj, new: Obj | None) -> bool:
     return replicas_of(new) == wanted == int(annotation(new, DESIRED)) == available_sum([new])
 
 
-def proportion(deployment: Obj, each: Obj, to_add: int, added: int) -> int:
+def _proportion(deployment: Obj, each: Obj, to_add: int, added: int) -> int:
     """A ReplicaSet's share of the replicas that a scaled Deployment adds or takes away."""
     if not replicas_of(each) or not to_add or to_add == added:
         return 0
@@ -162,3 +158,41 @@ def is_complete(deployment: Obj, status: Obj) -> bool:
     counted = (status.get("updatedReplicas", 0), status.get("replicas", 0), status.get("availableReplicas", 0))
     seen = status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0)
     return counted == (wanted, wanted, wanted) and seen
+
+
+def set_annotations(deployment: Obj, each: Obj, revision: int) -> dict[str, str]:
+    """The annotations of a new ReplicaSet: the deployment's, its revision, and those that it had before."""
+    made = dict(each["metadata"].get("annotations") or {})
+    copied = deployment["metadata"].get("annotations") or {}
+    made |= {name: value for name, value in copied.items() if name not in _OWN}
+    before = made.get(REVISION, "")
+    if before and not before.isdigit():
+        return made
+    if int(before or 0) < revision:
+        made[REVISION] = str(revision)
+        if before:
+            history = [part for part in made.get(HISTORY, "").split(",") if part]
+            while history and len(",".join([*history, before])) > _LONGEST_HISTORY:
+                history.pop(0)
+            made[HISTORY] = ",".join([*history, before])
+    return made
+
+
+def proportional_sizes(deployment: Obj, running: list[Obj]) -> dict[str, int]:
+    """The sizes of ReplicaSets, by name, when the deployment in the middle of a rollout is scaled."""
+    wanted = replicas_of(deployment)
+    allowed = wanted + max_surge(deployment) if wanted else 0
+    to_add, added = allowed - replica_sum(running), 0
+    ordered = by_age(running)
+    if to_add > 0:
+        ordered.reverse()
+    ordered.sort(key=replicas_of, reverse=True)
+    sizes = {}
+    for each in ordered:
+        share = _proportion(deployment, each, to_add, added)
+        sizes[each["metadata"]["name"]] = replicas_of(each) + share
+        added += share
+    if ordered and to_add:
+        largest = ordered[0]["metadata"]["name"]
+        sizes[largest] = max(sizes[largest] + to_add - added, 0)
+    return sizes

@@ -15,6 +15,7 @@ from kubewright.client import Client, NotFound
 from kubewright.model.selector import LabelSelector, Selector
 
 from .api import Api
+from .claims import Claims
 from .clock import Clock, LoopClock, VirtualClock
 from .deployments import Deployments
 from .engine import Controller, Engine
@@ -24,6 +25,8 @@ from .kubelets import Kubelets
 from .nodes import Nodes
 from .replicasets import ReplicaSets
 from .scheduler import Scheduler
+from .services import Services
+from .statefulsets import StatefulSets
 from .view import View
 
 __all__ = ["Workloads"]
@@ -72,18 +75,24 @@ class Workloads:
         api = Api(self._client, view)
         self._nodes = Nodes(engine, api, heartbeat_seconds=self._heartbeat)
         self._kubelets = Kubelets(engine, api, self._nodes)
+        self._claims = Claims(engine, api)
         self._view = view
         controllers: list[Controller] = [
             self._nodes,
             Deployments(engine, api),
             ReplicaSets(engine, api, REPLICA_SETS),
             ReplicaSets(engine, api, REPLICATION_CONTROLLERS),
+            StatefulSets(engine, api),
+            self._claims,
+            Services(engine, api),
             Scheduler(engine, api, self._kubelets.failures),
             self._kubelets,
         ]
         try:
             await engine.start(controllers)
-            await self._nodes.make(self._count)
+            if self._count:
+                await self._nodes.make(self._count)
+                await self._claims.make_class()
         except BaseException:
             await self.close()
             raise
