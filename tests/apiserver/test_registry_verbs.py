@@ -28,7 +28,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import virtual
-from kubewright.apiserver import ApiServer, Catalog, Context, Request, Response, StatusError
+from kubewright.apiserver import ApiServer, Catalog, Context, Request, ResourceType, Response, StatusError
 from kubewright.apiserver.registry import Attributes
 from kubewright.apiserver.strategy import Grace
 
@@ -284,6 +284,9 @@ class Slow:
 
     def __init__(self, between: Any) -> None:
         self.between, self.calls = between, 0
+
+    def asks(self, kind: ResourceType) -> bool:
+        return True
 
     async def admit(self, attributes: Attributes) -> None:
         self.calls += 1

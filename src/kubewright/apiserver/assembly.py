@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +20,7 @@ from .access.rbac import GROUP as RBAC
 from .access.reviews import review_access, review_local_access, review_own_access, review_own_rules
 from .access.whoami import who_am_i
 from .actions import bind, bind_by_name, evict
+from .admission import AdmissionControl
 from .builtin import BuiltIn
 from .builtin.protobuf import protobuf_reader
 from .catalog import Action, Catalog, Guard, ResourceType
@@ -36,11 +37,13 @@ from .store import Store
 from .table import table_transform
 
 if TYPE_CHECKING:
-    from .crds.conversion import ConversionWebhook
+    from .webhooks import HttpWebhooks
 
-__all__ = ["SYSTEM_NAMESPACES", "base_catalog", "new_server"]
+__all__ = ["NOT_BY_DEFAULT", "SYSTEM_NAMESPACES", "base_catalog", "new_server"]
 
 SYSTEM_NAMESPACES: Final = ("kube-system", "kube-public", "default", "kube-node-lease")
+NOT_BY_DEFAULT: Final = ("ServiceAccount",)
+"""Admission plugins that a server of tests is started without, as by envtest: nobody makes the accounts."""
 _NAMESPACES: Final = resource_key("", "namespaces")
 
 
@@ -74,6 +77,24 @@ class _FieldManagement:
 
     def close(self) -> None:
         pass
+
+
+class _Calling:
+    """Who calls webhooks, made when the first one is to be called: a server without webhooks has no use for it."""
+
+    def __init__(self, webhooks: HttpWebhooks | None) -> None:
+        self._webhooks = webhooks
+
+    def __call__(self) -> HttpWebhooks:
+        if self._webhooks is None:
+            from .webhooks import HttpWebhooks
+
+            self._webhooks = HttpWebhooks()
+        return self._webhooks
+
+    async def review(self, client_config: Mapping[str, Any], review: dict[str, Any], name: str) -> dict[str, Any]:
+        """Send a ConversionReview. Raises WebhookFailed."""
+        return await self().review(client_config, review, name)
 
 
 @lru_cache(maxsize=1)
@@ -124,7 +145,8 @@ def new_server(
     store: Store | None = None,
     now: Callable[[], datetime] | None = None,
     seed: int | None = None,
-    webhook: ConversionWebhook | None = None,
+    webhooks: HttpWebhooks | None = None,
+    disabled_plugins: Collection[str] = NOT_BY_DEFAULT,
     established_seconds: float = 0.0,
     setup_seconds: float = 0.0,
     garbage: bool = False,
@@ -135,7 +157,9 @@ def new_server(
         store: what is in it already (of an earlier run); empty by default.
         now: the clock.
         seed: makes uids and generated names the same in every run.
-        webhook: calls the webhooks of custom resources that convert by one.
+        webhooks: calls webhooks, of admission and of custom resources that convert by one; by default over HTTPS, and
+            no services are known.
+        disabled_plugins: admission plugins that are not asked, by their names on the command line of kube-apiserver.
         established_seconds, setup_seconds: see `CrdController`.
         garbage: clear away what has lost its owners, and what is in namespaces that go; an API server alone does not.
     """
@@ -156,8 +180,10 @@ def new_server(
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))
     add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed)
     server.add(AccessControl(backend))
+    calling = _Calling(webhooks)
+    server.add(AdmissionControl(backend, caller=calling, disabled=disabled_plugins))
     server.add(
-        CrdController(backend, webhook=webhook, established_seconds=established_seconds, setup_seconds=setup_seconds)
+        CrdController(backend, webhook=calling, established_seconds=established_seconds, setup_seconds=setup_seconds)
     )
     if garbage:
         server.add(GarbageCollector(backend))

@@ -51,11 +51,12 @@ class ListOptions(Struct):
 
 
 class WriteOptions(Struct):
-    """Of a create, update or patch."""
+    """Of a create, update or patch. `given_validation` is what the request said, `field_validation` what holds."""
 
     is_dry_run: bool = False
     field_manager: str = ""
     field_validation: str = "Warn"
+    given_validation: str = ""
     force: bool | None = None
 
 
@@ -196,7 +197,7 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
     if errors:
         raise invalid_options(kind, errors)
     options.is_dry_run = bool(dry_run)
-    options.field_validation = validation or "Warn"
+    options.given_validation, options.field_validation = validation, validation or "Warn"
     return options
 
 

@@ -272,7 +272,7 @@ class ApiServer:
         if not where.subresource:
             return None
         part = kind.subresources.get(where.subresource)
-        if part is None or where.rest:
+        if part is None or (where.rest and part.name != "proxy"):
             raise not_found(kind, where.name) if kind.is_custom else path_not_found()
         return part
 

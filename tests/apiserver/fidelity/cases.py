@@ -5,6 +5,7 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
     subject: Deleting                     # a file
     setup: [step, ...]                    # done once per file; `$shared` is an API group of the file's own
     alone: true                           # not beside other files: it disturbs them
+    plugins: [ServiceAccount]             # admission plugins that the server has besides those of the others
     cases:
       - case: what must hold, as a sentence; ${value} is put in, which must make the name unique
         each: [{value: 1}, {value: 2}]    # a family: one case for each mapping of names to values
@@ -29,13 +30,17 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
       or   read: w, upto: NAME                  record what comes up to the first event of the object of that name
       or   end: w                               record all events of w until the server ends the stream
       or   close: w
+      or   hook: NAME, answer: {...}            what the webhook $hooks/NAME answers from now on: response (laid over a
+                                                uid and allowed: true), patch (operations), review (laid over it all),
+                                                or status, text and kind; seconds to wait before
+      or   asked: NAME                          record the requests that the webhook was asked, but for their uids
 
 An object with `$like: NAME` is the one of that name in bases.yaml, overlaid with the other keys: mappings are merged,
 all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it last (for families). In all strings of
 a step `$name` is replaced; a string that is only `$name` becomes the value with its type. `$$` is a dollar. Known
 from the start: `$ns` a namespace of the case's own, `$group` and `$shared` API groups of the case's and of the file's
 own, `$core`, `$apps`, `$batch`, `$crs`: the paths of the namespace's collections in v1, apps/v1, batch/v1 and
-`$shared`/v1.
+`$shared`/v1; `$hooks` and `$ca` for webhooks, `$admission` the path of admissionregistration.k8s.io/v1.
 """
 
 from __future__ import annotations
@@ -53,9 +58,11 @@ import yaml
 HERE = Path(__file__).parent
 CASES = HERE / "cases"
 
+_STEPS = ("do", "ok", "read", "end", "close", "hook", "asked")
 _STEP_KEYS = {
     *("do", "ok", "as", "headers", "user", "token", "body", "raw", "save", "show", "until", "unordered"),
     *("watch", "read", "events", "upto", "bookmarks", "end", "close"),
+    *("hook", "answer", "asked"),
 }
 _VARIABLE = re.compile(r"\$(?:\$|\{(\w+)\}|(\w+))")
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -69,10 +76,10 @@ class Step:
 
     @property
     def is_recorded(self) -> bool:
-        return not ({"ok", "close"} & set(self.data))
+        return not ({"ok", "close", "hook"} & set(self.data))
 
     def __str__(self) -> str:
-        for key in ("do", "ok", "read", "end", "close"):
+        for key in _STEPS:
             if key in self.data:
                 return f"{key} {self.data[key]}"
         return str(self.data)
@@ -100,6 +107,7 @@ class Subject:
     setup: Sequence[Step]
     cases: Sequence[Case]
     alone: bool = False
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass
@@ -121,7 +129,7 @@ def load_all() -> list[Subject]:
 def load(path: Path) -> Subject:
     """Read one file."""
     data = yaml.load(path.read_text(), _LOADER)
-    unknown = set(data) - {"subject", "setup", "alone", "cases"}
+    unknown = set(data) - {"subject", "setup", "alone", "plugins", "cases"}
     if unknown:
         raise ValueError(f"{path.name}: unknown keys {sorted(unknown)}")
     cases: dict[str, Case] = {}
@@ -131,7 +139,9 @@ def load(path: Path) -> Subject:
                 raise ValueError(f"{path.name}: two cases are called {case.name!r}")
             cases[case.name] = case
     setup = [_step(path, "setup", each) for each in data.get("setup", ())]
-    return Subject(path.stem, data["subject"], setup, list(cases.values()), bool(data.get("alone")))
+    return Subject(
+        path.stem, data["subject"], setup, list(cases.values()), bool(data.get("alone")), tuple(data.get("plugins", ()))
+    )
 
 
 def _unfolded(path: Path, written: dict[str, Any]) -> list[Case]:
@@ -157,8 +167,8 @@ def _name_of(value: Any) -> str:
 def _step(path: Path, name: str, data: Any) -> Step:
     if not isinstance(data, dict) or set(data) - _STEP_KEYS:
         raise ValueError(f"{path.name}: {name}: not a step: {data}")
-    if len({"do", "ok", "read", "end", "close"} & set(data)) != 1:
-        raise ValueError(f"{path.name}: {name}: a step is one of do, ok, read, end, close: {data}")
+    if len(set(_STEPS) & set(data)) != 1:
+        raise ValueError(f"{path.name}: {name}: a step is one of {', '.join(_STEPS)}: {data}")
     return Step(data)
 
 

@@ -16,9 +16,18 @@ from kubewright.client.http1 import Http1Transport
 from kubewright.client.transport import Limits, Response, TransportError
 from kubewright.testing.access import ClusterAccess
 
+from .hooks import Hooks, Served
+
 _SECONDS = 20.0
 _AGAIN_SECONDS = 0.1
 _LINE_SECONDS = 8.0
+_POLICY_SECONDS = 2.5
+"""Policies are read again every second."""
+_INFORMER_SECONDS = 0.5
+_READ_BY_ADMISSION = (
+    *("limitranges", "resourcequotas", "priorityclasses", "runtimeclasses", "storageclasses", "ingressclasses"),
+    "serviceaccounts",
+)
 
 
 Headers = Mapping[str, str | list[str]]
@@ -51,6 +60,7 @@ class Door(Protocol):
     """A server; `patience_seconds` is how long what it does on its own may take it."""
 
     patience_seconds: float
+    hooks: Hooks
 
     async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer: ...
 
@@ -72,6 +82,12 @@ class RealDoor:
         self._transport = Http1Transport(access.url, tls=tls, limits=Limits(max_connections=24))
         plain = ssl.create_default_context(cadata=access.ca)
         self._without_certificate = Http1Transport(access.url, tls=plain, limits=Limits(max_connections=8))
+        self._served = Served()
+        self.hooks = self._served.hooks
+
+    async def start(self) -> None:
+        """Serve the webhooks of cases."""
+        await self._served.start()
 
     def _by(self, headers: Headers) -> tuple[Http1Transport, tuple[tuple[str, str], ...]]:
         """How to ask: a certificate would win over a token."""
@@ -86,6 +102,8 @@ class RealDoor:
         while True:
             answer = await transport.request(method, target, headers=pairs, body=body, timeout_seconds=_SECONDS)
             if answer.status != 429 or b"storage is (re)initializing" not in answer.body:
+                if method != "GET" and answer.status < 300 and "dryRun" not in target:
+                    await _until_known(target)
                 return Answer(answer.status, answer.headers, answer.body)
             # The collection of a definition that was just changed; when that is, is chance.
             await asyncio.sleep(_AGAIN_SECONDS)
@@ -97,6 +115,16 @@ class RealDoor:
     async def close(self) -> None:
         await self._transport.close()
         await self._without_certificate.close()
+        await self._served.close()
+
+
+async def _until_known(target: str) -> None:
+    """Wait until admission knows of what was written; nothing tells when."""
+    steps = target.partition("?")[0].split("/")
+    if "admissionregistration.k8s.io" in steps:
+        await asyncio.sleep(_POLICY_SECONDS)
+    elif any(each in steps for each in _READ_BY_ADMISSION):
+        await asyncio.sleep(_INFORMER_SECONDS)
 
 
 @dataclass

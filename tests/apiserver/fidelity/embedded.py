@@ -6,18 +6,20 @@ One server per case: it costs a few milliseconds, and no case can see another's 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 
 import orjson
 
 from kubewright.apiserver import Request, Stream
 from kubewright.apiserver.access.authentication import Authentication
-from kubewright.apiserver.assembly import new_server
+from kubewright.apiserver.assembly import NOT_BY_DEFAULT, new_server
 from kubewright.apiserver.errors import StatusError
 from kubewright.apiserver.server import ApiServer
+from kubewright.apiserver.webhooks import HttpWebhooks
 
 from .doors import NOBODY, Answer, Headers, Lines
+from .hooks import Connected, Hooks
 
 _LINE_SECONDS = 10.0
 
@@ -27,8 +29,13 @@ class EmbeddedDoor:
 
     patience_seconds = 0.2
 
-    def __init__(self, server: ApiServer | None = None) -> None:
-        self.server = new_server() if server is None else server
+    def __init__(self, server: ApiServer | None = None, *, plugins: Collection[str] = ()) -> None:
+        self.hooks = Hooks()
+        if server is None:
+            webhooks = HttpWebhooks(transport=lambda base, ca, name: Connected(self.hooks, base))
+            disabled = [each for each in NOT_BY_DEFAULT if each not in plugins]
+            server = new_server(webhooks=webhooks, disabled_plugins=disabled)
+        self.server = server
 
     async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer:
         answer, stream = await self.open(method, target, headers, body)

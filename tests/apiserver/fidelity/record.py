@@ -47,6 +47,7 @@ async def _record(access: ClusterAccess, subjects: Sequence[Subject]) -> dict[st
     door = RealDoor(access)
     names = Names()
     failures: list[str] = []
+    await door.start()
     try:
         limit = asyncio.Semaphore(_AT_A_TIME)
         together = [subject for subject in subjects if not subject.alone]
@@ -80,20 +81,35 @@ async def _subject(
     return {case.name: answer for case, answer in zip(subject.cases, answers, strict=True)}
 
 
+def by_plugins(subjects: Sequence[Subject]) -> list[tuple[tuple[str, ...], list[Subject]]]:
+    """The subjects that one server can answer, for each server."""
+    found: dict[tuple[str, ...], list[Subject]] = {}
+    for subject in subjects:
+        found.setdefault(subject.plugins, []).append(subject)
+    return list(found.items())
+
+
+def flags_of(plugins: Sequence[str]) -> list[str]:
+    """The flags of a kube-apiserver with these admission plugins, which are all that tests start it without."""
+    return ["--disable-admission-plugins="] if plugins else []
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver.fidelity.record", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="files in cases/ without ending (default: all)")
     options = parser.parse_args(arguments)
     subjects = [each for each in load_all() if not options.subjects or each.name in options.subjects]
-    with ControlPlane() as control_plane:
-        started = time.monotonic()
-        try:
-            recordings = record(control_plane.access, subjects)
-        except RecordingFailed as error:
-            print(error, file=sys.stderr)
-            return 2
-        took = time.monotonic() - started
+    recordings: dict[str, Recording] = {}
+    started = time.monotonic()
+    for plugins, together in by_plugins(subjects):
+        with ControlPlane(api_server_args=flags_of(plugins)) as control_plane:
+            try:
+                recordings |= record(control_plane.access, together)
+            except RecordingFailed as error:
+                print(error, file=sys.stderr)
+                return 2
+    took = time.monotonic() - started
     changed: list[str] = []
     for name, recording in recordings.items():
         path, text = recorded.path_of(name), recorded.text_of(recording)

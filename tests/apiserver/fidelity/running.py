@@ -66,6 +66,9 @@ async def run_case(door: Door, case: Case, shared: str, names: Names) -> list[An
         "apps": f"/apis/apps/v1/namespaces/{namespace}",
         "batch": f"/apis/batch/v1/namespaces/{namespace}",
         "crs": f"/apis/{shared}/v1/namespaces/{namespace}",
+        "admission": "/apis/admissionregistration.k8s.io/v1",
+        "hooks": f"{door.hooks.url}/{namespace}",
+        "ca": door.hooks.ca,
     }
     run = _Run(door, Variables({"ns": namespace, "group": group, "shared": shared, **paths}))
     body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
@@ -76,7 +79,7 @@ async def run_case(door: Door, case: Case, shared: str, names: Names) -> list[An
     finally:
         await run.close()
     sent = json.dumps([resolved(dict(step.data)) for step in case.steps], ensure_ascii=False)
-    shown_as = {namespace: "NS", group: "GROUP", shared: "SHARED"}
+    shown_as = {namespace: "NS", group: "GROUP", shared: "SHARED", door.hooks.url: "HOOKS"}
     answers = normalised(run.exchanges[1:], names=shown_as, sent=sent)
     recorded = []
     for step, answer in zip(case.steps, answers, strict=True):
@@ -110,6 +113,12 @@ class _Run:
             self.exchanges.append(await self._read(data["read"], data))
         elif "end" in data:
             self.exchanges.append(await self._read(data["end"], data))
+        elif "hook" in data:
+            self._door.hooks.set(self._path_of(data["hook"]), data.get("answer") or {})
+            self.exchanges.append({"status": 0, "headers": {}})
+        elif "asked" in data:
+            asked = self._door.hooks.asked(self._path_of(data["asked"]))
+            self.exchanges.append({"status": 0, "headers": {}, "body": list(asked)})
         elif "close" in data:
             await self._streams.pop(data["close"]).close()
             self.exchanges.append({"status": 0, "headers": {}})
@@ -118,6 +127,9 @@ class _Run:
             self.exchanges.append(exchange)
             if "ok" in data and exchange["status"] // 100 != 2:
                 raise StepFailed(f"{step}: {exchange['status']}: {_message(exchange['body'])}")
+
+    def _path_of(self, hook: str) -> str:
+        return f"/{self._variables.values.get('ns', '')}/{hook}"
 
     async def close(self) -> None:
         for stream in self._streams.values():

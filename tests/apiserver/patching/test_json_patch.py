@@ -54,13 +54,22 @@ def test_an_operation_changes_what_it_names(operation: dict[str, Any], path: str
 @pytest.mark.parametrize(
     ("operation", "why"),
     [
-        ({"op": "remove", "path": "/nothing"}, "Unable to remove nonexistent key: nothing: missing value"),
+        (
+            {"op": "remove", "path": "/nothing"},
+            "error in remove for path: '/nothing': Unable to remove nonexistent key: nothing: missing value",
+        ),
         (
             {"op": "add", "path": "/x/y", "value": 1},
-            "add operation does not apply: doc is missing path: /x/y: missing value",
+            'add operation does not apply: doc is missing path: "/x/y": missing value',
         ),
-        ({"op": "remove", "path": "/list/3"}, "Unable to access invalid index: 3: invalid index referenced"),
-        ({"op": "add", "path": "/list/x", "value": 1}, "value was not a proper array index: 'x'"),
+        (
+            {"op": "remove", "path": "/list/3"},
+            "error in remove for path: '/list/3': Unable to access invalid index: 3: invalid index referenced",
+        ),
+        (
+            {"op": "add", "path": "/list/x", "value": 1},
+            "error in add for path: '/list/x': value was not a proper array index: 'x'",
+        ),
         ({"op": "test", "path": "/a", "value": 2}, "testing value /a failed: test failed"),
         ({"op": "test", "path": "/a", "value": "1"}, "testing value /a failed: test failed"),
         ({"op": "nonsense", "path": "/a"}, "Unexpected kind: nonsense"),

@@ -58,7 +58,7 @@ async def evict(call: Call, eviction: dict[str, Any], is_dry_run: bool) -> dict[
         _ask_budgets(call, pod, is_dry_run=options.is_dry_run)
     if not options.is_dry_run:
         await _mark(call, name, options)
-    await delete_object(call, name, options)
+    await delete_object(call, name, options, asks=False)
     return SUCCESS
 
 

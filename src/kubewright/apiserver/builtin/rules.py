@@ -65,7 +65,6 @@ class Rules(Struct, frozen=True):
     create_on_update: bool = False
     returns_deleted: bool = False
     propagation: str = "Background"
-    admit_create: Prepare = _nothing
     prepare_create: Prepare = _nothing
     prepare_update: PrepareChange = _no_change
     prepare_status: PrepareChange = _no_change

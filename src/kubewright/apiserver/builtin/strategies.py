@@ -88,7 +88,6 @@ class KindStrategy(GenericStrategy):
 
     def prepare_create(self, obj: Object, context: Context) -> None:
         rules = self.rules
-        rules.admit_create(obj, context)
         if rules.has_status:
             self.clear(obj, "status")
         if rules.counts and rules.first_generation:

@@ -14,6 +14,8 @@ The text of a failed operation is in `PatchError.why` only; the server's answer 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from kubewright.schema.structural.gotext import kind_of
@@ -91,14 +93,14 @@ class _Patcher:
         elif kind == "replace":
             self._replace(_text(operation, "path"), copied(operation.get("value")))
         elif kind == "move":
-            self._add(_text(operation, "path"), self._remove(_text(operation, "from"), get_first=True))
+            self._add(_text(operation, "path"), self._remove(_text(operation, "from"), verb="move"), "move")
         elif kind == "copy":
             value = self._get(_text(operation, "from"), "copy")
             path = _text(operation, "path")
             self._copied_bytes += _size(value)
             if self._copied_bytes > MAX_COPIED_BYTES:
                 raise _Failed("Unable to complete the copy, the accumulated size increase of copy is too large")
-            self._add(path, copied(value))
+            self._add(path, copied(value), "copy")
         elif kind == "test":
             self._test(_text(operation, "path"), operation.get("value"))
         else:
@@ -107,36 +109,40 @@ class _Patcher:
     def _find(self, path: str, verb: str) -> tuple[Any, str]:
         """The object or list that holds the end of a path, and its name there."""
         parts = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
-        if len(parts) < 2:
-            raise _Failed(f"{verb} operation does not apply: doc is missing path: {path}: missing value")
-        holder = self.document
+        holder = self.document if len(parts) > 1 else None
         for part in parts[1:-1]:
             try:
                 holder = _member(holder, part)
             except _Failed:
                 holder = None
             if not isinstance(holder, dict | list):
-                raise _Failed(f"{verb} operation does not apply: doc is missing path: {path}: missing value")
+                break
+        if not isinstance(holder, dict | list):
+            raise _Failed(
+                f"{verb.removesuffix(' to')} operation does not apply: {_MISSING[verb].format(path)}: missing value"
+            )
         return holder, parts[-1]
 
     def _get(self, path: str, verb: str) -> Any:
         return _member(*self._find(path, verb))
 
-    def _add(self, path: str, value: Any) -> None:
-        holder, name = self._find(path, "add")
+    def _add(self, path: str, value: Any, verb: str = "add") -> None:
+        holder, name = self._find(path, verb if verb == "add" else f"{verb} to")
         if isinstance(holder, dict):
             holder[name] = value
         elif name == "-":
             holder.append(value)
         else:
-            holder.insert(_index(name, len(holder) + 1), value)
+            with _naming(verb, path):
+                holder.insert(_index(name, len(holder) + 1), value)
 
-    def _remove(self, path: str, *, get_first: bool = False) -> Any:
-        holder, name = self._find(path, "move" if get_first else "remove")
-        if isinstance(holder, list):
-            return holder.pop(_index(name, len(holder)))
-        if name not in holder:
-            raise _Failed(f"Unable to remove nonexistent key: {name}: missing value")
+    def _remove(self, path: str, *, verb: str = "remove") -> Any:
+        holder, name = self._find(path, verb)
+        with _naming(verb, path if verb == "remove" else name):
+            if isinstance(holder, list):
+                return holder.pop(_index(name, len(holder)))
+            if name not in holder:
+                raise _Failed(f"Unable to remove nonexistent key: {name}: missing value")
         return holder.pop(name)
 
     def _replace(self, path: str, value: Any) -> None:
@@ -155,6 +161,27 @@ class _Patcher:
         found = self.document if path == "" else self._get(path, "test")
         if not same(found, wanted):
             raise _Failed(f"testing value {path} failed: test failed")
+
+
+_MISSING: Final = {
+    "add": 'doc is missing path: "{}"',
+    "remove": 'doc is missing path: "{}"',
+    "replace": "doc is missing path: {}",
+    "move": "doc is missing from path: {}",
+    "move to": "doc is missing destination path: {}",
+    "copy": "doc is missing from path: {}",
+    "copy to": "doc is missing destination path: {}",
+    "test": "is missing path: {}",
+}
+
+
+@contextmanager
+def _naming(verb: str, path: str) -> Iterator[None]:
+    """Say of what is wrong where it is."""
+    try:
+        yield
+    except _Failed as error:
+        raise _Failed(f"error in {verb} for path: '{path}': {error}") from None
 
 
 def _text(operation: dict[str, Any], name: str) -> str:

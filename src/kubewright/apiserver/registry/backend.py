@@ -11,17 +11,17 @@ import random
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from msgspec import Struct, field
 
 from ..access.attributes import Authorizer
-from ..catalog import Catalog, ResourceType
+from ..catalog import Catalog, ResourceType, Subresource
 from ..request import User
 from ..store import Store
 from ..strategy import timestamp
 
-__all__ = ["Admission", "Attributes", "Backend", "FieldManager", "Operation"]
+__all__ = ["Admission", "Attributes", "Backend", "FieldManager", "ObjectKind", "Operation"]
 
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 
@@ -30,12 +30,31 @@ _SUFFIX_LENGTH: Final = 5
 _LONGEST_BASE: Final = 58
 
 
+class ObjectKind(NamedTuple):
+    """Of an object that admission is asked about, in the version in which it is."""
+
+    group: str
+    version: str
+    kind: str
+
+    @property
+    def api_version(self) -> str:
+        """`v1`, `apps/v1`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
 class Attributes(Struct):
-    """What admission is asked about. `object` may be changed, or replaced, by `admit`; `old` never."""
+    """What admission is asked about. `object` may be changed, or replaced, by `admit`; `old` never.
+
+    Attributes: `kind` is the resource of the request, `part` the subresource, whose object may be of another kind
+    (`object_kind`). `namespace` is that of the request; of a Namespace its own name. `name` is empty for what has none
+    yet, and for what is deleted as one of a collection. `options` are those of the operation, with `kind` and
+    `apiVersion`. `warn` adds a Warning header, `annotate` something to the audit event of the request.
+    """
 
     operation: Operation
     kind: ResourceType
-    subresource: str
+    part: Subresource | None
     namespace: str
     name: str
     object: dict[str, Any] | None
@@ -44,10 +63,26 @@ class Attributes(Struct):
     is_dry_run: bool
     user: User
     warn: Callable[[str], None]
+    annotate: Callable[[str, str], None]
+
+    @property
+    def subresource(self) -> str:
+        return "" if self.part is None else self.part.name
+
+    @property
+    def object_kind(self) -> ObjectKind:
+        """Of `object` and `old`."""
+        kind, part = self.kind, self.part
+        if part is not None and part.kind not in ("", kind.kind):
+            return ObjectKind(part.group, part.version or kind.version, part.kind)
+        return ObjectKind(kind.group, kind.version, kind.kind)
 
 
 class Admission(Protocol):
-    """What has a say in writes after they are decoded. Both raise StatusError to refuse."""
+    """What has a say in writes after they are decoded. Both calls raise StatusError to refuse."""
+
+    def asks(self, kind: ResourceType) -> bool:
+        """Whether anybody wants to know of requests for the resource. Cheap: every write comes here."""
 
     async def admit(self, attributes: Attributes) -> None:
         """May change the object. Asked before the kind's own preparation and validation."""

@@ -13,7 +13,7 @@ from ..representation import Representation
 from ..request import Request, Response
 from ..routes import Route
 from ..strategy import Context, Strategy
-from .backend import Attributes, Backend, Operation
+from .backend import Admission, Attributes, Backend, Operation
 
 __all__ = ["Call", "resource_key"]
 
@@ -37,6 +37,8 @@ class Call(Struct):
     representation: Representation
     subresource: Subresource | None = None
     warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    """What admission has to say in the audit event of the request."""
 
     @property
     def strategy(self) -> Strategy:
@@ -70,6 +72,12 @@ class Call(Struct):
     def of(self, namespace: str, name: str) -> Call:
         """The same call for one object, with warnings of its own."""
         return replace(self, route=self.route._replace(namespace=namespace, name=name), warnings=[])
+
+    @property
+    def admission(self) -> Admission | None:
+        """Who has a say in requests for the resource; None where nobody has."""
+        found = self.backend.admission
+        return found if found is not None and found.asks(self.kind) else None
 
     def warn(self, text: str) -> None:
         """Add a Warning header to the answer, once."""
@@ -105,11 +113,14 @@ class Call(Struct):
         is_dry_run: bool,
     ) -> Attributes:
         """What admission gets to know."""
+        kind, namespace = self.kind, self.route.namespace
+        if kind.plural == "namespaces" and not kind.group:
+            namespace = name  # a Namespace is in itself
         return Attributes(
             operation,
-            self.kind,
-            self.route.subresource,
-            self.route.namespace,
+            kind,
+            self.subresource,
+            namespace,
             name,
             obj,
             old,
@@ -117,7 +128,12 @@ class Call(Struct):
             is_dry_run,
             self.request.user,
             self.warn,
+            self.annotate,
         )
+
+    def annotate(self, name: str, value: str) -> None:
+        """Note something for the audit event of the request; what is there stays."""
+        self.annotations.setdefault(name, value)
 
     def _lookup(self, group: str, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
         entry = self.backend.store.get(resource_key(group, plural), f"{namespace}/{name}" if namespace else name)

@@ -57,14 +57,15 @@ async def create_object(call: Call, obj: dict[str, Any], options: WriteOptions, 
     dedupe_owners(meta, call.warn)
     if not is_tracked:
         track(call, None, obj, options)
-    check_namespace(call, meta, "CREATE")
+    check_namespace(call, meta)
     if problem := call.strategy.create_problem(call.context(meta.get("name", ""))):
         raise forbidden(call.kind, meta.get("name", ""), problem)
-    if call.backend.admission is not None:
+    if (admission := call.admission) is not None:
         attributes = call.attributes(_CREATE, meta.get("name", ""), obj, None, _given(options), options.is_dry_run)
-        await call.backend.admission.admit(attributes)
+        await admission.admit(attributes)
         obj = attributes.object or obj
-        dedupe_owners(meta_of(obj), call.warn)
+        ensure_namespace(call.kind, meta_of(obj), call.route.namespace)
+        dedupe_owners(meta_of(obj), call.warn, after_admission=True)
     if call.kind.guard is not None:
         call.kind.guard(call, obj, None)
     base = meta_of(obj).get("generateName", "")
@@ -118,9 +119,9 @@ async def prepare_new(call: Call, obj: dict[str, Any], options: WriteOptions) ->
         raise invalid_object(kind, obj, errors)
     for text in strategy.warnings(obj, None, context):
         call.warn(text)
-    if backend.admission is not None:
+    if (admission := call.admission) is not None:
         attributes = call.attributes(_CREATE, meta["name"], obj, None, _given(options), options.is_dry_run)
-        await backend.admission.validate(attributes)
+        await admission.validate(attributes)
 
 
 def _taken(call: Call, existing: Entry, meta: dict[str, Any]) -> StatusError:
@@ -155,8 +156,6 @@ def given_options(kind: str, options: WriteOptions) -> dict[str, Any]:
         made["dryRun"] = ["All"]
     if options.field_manager:
         made["fieldManager"] = options.field_manager
-    if options.field_validation:
-        made["fieldValidation"] = options.field_validation
-    if options.force is not None:
-        made["force"] = options.force
+    if options.given_validation:
+        made["fieldValidation"] = options.given_validation
     return made

@@ -26,6 +26,7 @@ from ..options import DeleteOptions, delete_options, list_options
 from ..request import JSON, Response
 from ..store import Entry, Missing, Moved
 from ..strategy import timestamp
+from .backend import Admission
 from .call import Call
 from .decoding import GO_HEAD, called_in_go, check_size, not_registered
 from .lifecycle import check_deletion
@@ -107,8 +108,18 @@ def _options(call: Call) -> DeleteOptions:
     return delete_options(call.request.query, body)
 
 
-async def delete_object(call: Call, name: str, options: DeleteOptions) -> tuple[Entry | dict[str, Any], bool]:
-    """Delete an object: the object or the details of a Status, and whether it is gone. Raises StatusError."""
+async def delete_object(
+    call: Call, name: str, options: DeleteOptions, *, asks: bool = True
+) -> tuple[Entry | dict[str, Any], bool]:
+    """Delete an object: the object or the details of a Status, and whether it is gone.
+
+    Args:
+        asks: whether admission has a say; not where it has been asked about what leads to the deletion.
+
+    Raises:
+        StatusError: it is refused.
+    """
+    admission = call.admission if asks else None
     store, key = call.backend.store, call.key(name)
     check_deletion(call, name)
     while True:
@@ -118,7 +129,7 @@ async def delete_object(call: Call, name: str, options: DeleteOptions) -> tuple[
         _check_preconditions(call, name, stored, options)
         served = await as_served(call.kind, stored)
         try:
-            return await _delete(call, name, stored, served, options)
+            return await _delete(call, name, stored, served, options, admission)
         except Moved:
             continue
         except Missing:
@@ -148,13 +159,14 @@ class _ByKind:
 
 
 async def _delete(
-    call: Call, name: str, stored: Entry, served: Entry, options: DeleteOptions
+    call: Call, name: str, stored: Entry, served: Entry, options: DeleteOptions, admission: Admission | None
 ) -> tuple[Entry | dict[str, Any], bool]:
     backend = call.backend
     context = call.context(name, is_dry_run=options.is_dry_run, options=options.given)
     begun = call.kind.strategy.begin_delete(served.object, context)
     if begun is not None:
-        return await _step(call, name, stored, served, begun, options), False
+        await _ask(admission, call, name, served, options)
+        return await _step(call, stored, served, begun, options), False
     new, is_graceful, is_pending = _marked(call, served.object, options)
     if is_pending:
         return _result(call, served), False
@@ -165,7 +177,8 @@ async def _delete(
         meta["finalizers"] = finalizers
     else:
         meta.pop("finalizers", None)
-    await _ask_admission(call, name, served, options)
+    grace = meta.get("deletionGracePeriodSeconds") if is_graceful else None
+    await _ask(admission, call, name, served, options, grace)
     if finalizers and not is_graceful:
         _mark_as_deleting(meta, backend.now())
     grace = meta.get("deletionGracePeriodSeconds")
@@ -175,6 +188,8 @@ async def _delete(
             # Watchers see it go in two steps, as from a kind that has grace: first marked, then removed.
             await commit_change(call, stored.key, new, stored)
             stored = call.backend.store.get(call.resource, stored.key) or stored
+            if admission is not None:
+                await _ask(admission, call, name, await as_served(call.kind, stored), options, grace)
         if options.is_dry_run:
             last = Entry(stored.key, new, stored.revision) if is_graceful else stored
         else:
@@ -187,11 +202,8 @@ async def _delete(
     return await commit_change(call, stored.key, new, stored), False
 
 
-async def _step(
-    call: Call, name: str, stored: Entry, served: Entry, new: dict[str, Any], options: DeleteOptions
-) -> Entry:
+async def _step(call: Call, stored: Entry, served: Entry, new: dict[str, Any], options: DeleteOptions) -> Entry:
     """The first step of a kind that goes by steps of its own."""
-    await _ask_admission(call, name, served, options)
     if new is served.object:
         return served
     if options.is_dry_run:
@@ -199,12 +211,23 @@ async def _step(
     return await commit_change(call, stored.key, new, stored)
 
 
-async def _ask_admission(call: Call, name: str, served: Entry, options: DeleteOptions) -> None:
-    admission = call.backend.admission
+async def _ask(
+    admission: Admission | None,
+    call: Call,
+    name: str,
+    served: Entry,
+    options: DeleteOptions,
+    grace_seconds: int | None = None,
+) -> None:
+    """Raises StatusError: admission is against it. `grace_seconds` are those of a kind that goes gracefully."""
     if admission is None:
         return
-    given = {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **(options.given or {})}
-    attributes = call.attributes("DELETE", name, None, served.object, given, options.is_dry_run)
+    given = {**(options.given or {}), "kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"}
+    if grace_seconds is not None:
+        given["gracePeriodSeconds"] = grace_seconds
+    # What goes as one of a collection has no name in the question.
+    said = "" if call.verb == "deletecollection" else name
+    attributes = call.attributes("DELETE", said, None, served.object, given, options.is_dry_run)
     await admission.admit(attributes)
     await admission.validate(attributes)
 

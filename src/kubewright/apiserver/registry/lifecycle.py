@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ..errors import Named, StatusError, forbidden, not_found
-from .backend import Operation
 from .call import Call, resource_key
 
 __all__ = ["IMMORTAL", "check_deletion", "check_namespace"]
@@ -25,22 +24,23 @@ class _Namespaces:
 _TYPE: Final[Named] = _Namespaces()
 
 
-def check_namespace(call: Call, meta: dict[str, Any], operation: Operation) -> None:
-    """Raises StatusError: the namespace of an object is not there, or takes nothing new."""
+def check_namespace(call: Call, meta: dict[str, Any]) -> None:
+    """Raises StatusError: the namespace of a new object is not there, or takes nothing new."""
     namespace = call.namespace
     if not namespace or call.backend.catalog.find("", "v1", "namespaces") is None:
         return
     found = call.backend.store.get(_NAMESPACES, namespace)
     if found is None:
         raise not_found(_TYPE, namespace)
-    if operation == "CREATE" and (found.object.get("status") or {}).get("phase") == "Terminating":
+    if (found.object.get("status") or {}).get("phase") == "Terminating":
         why = f"unable to create new content in namespace {namespace} because it is being terminated"
         cause = {
             "reason": "NamespaceTerminating",
             "message": f"namespace {namespace} is being terminated",
             "field": "metadata.namespace",
         }
-        raise forbidden(call.kind, meta.get("name", ""), why, causes=[cause])
+        name = call.route.name or meta.get("name") or meta.get("generateName") or "Unknown"
+        raise forbidden(call.kind, name, why, causes=[cause])
 
 
 def check_deletion(call: Call, name: str) -> None:

@@ -79,7 +79,7 @@ def check_name(meta: dict[str, Any], name: str) -> None:
         raise bad_request(f"the name of the object ({said}) does not match the name on the URL ({name})")
 
 
-def dedupe_owners(meta: dict[str, Any], warn: Callable[[str], None]) -> None:
+def dedupe_owners(meta: dict[str, Any], warn: Callable[[str], None], *, after_admission: bool = False) -> None:
     """Drop owner references that are there twice, and say so."""
     owners = meta.get("ownerReferences")
     if not owners or len(owners) < 2:
@@ -92,9 +92,10 @@ def dedupe_owners(meta: dict[str, Any], warn: Callable[[str], None]) -> None:
         else:
             kept.append(owner)
     if twice:
+        when = " after mutating admission happens" if after_admission else ""
         warn(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may"
-            f" reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+            f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+,"
+            f" and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
             f"{', '.join(twice)}"
         )
         meta["ownerReferences"] = kept

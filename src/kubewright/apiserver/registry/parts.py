@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -18,12 +18,12 @@ from ..request import Response
 from ..store import Entry
 from ..strategy import GenericStrategy, Malformed, Undecoded
 from .call import Call
-from .create import track
+from .create import given_options, track
 from .decoding import decode_object
 from .get import read
 from .metadata import check_name, ensure_namespace, meta_of
 from .patch import patched_by, read_patch
-from .update import change
+from .update import Shown, change
 
 __all__ = ["call_action", "create_action", "get_view", "not_here", "patch_view", "update_view"]
 
@@ -45,9 +45,11 @@ async def update_view(call: Call) -> Response:
     check_name(meta, name)
 
     async def make(live: Entry, is_first: bool) -> dict[str, Any]:
+        shown.wanted = {**wanted, "status": {"replicas": 0, **(wanted.get("status") or {})}}
         return _written(call, view, wanted, live, options)
 
-    entry = await change(call, name, make, options, uid=meta.get("uid") or None)
+    shown = Shown(view)
+    entry = await change(call, name, make, options, uid=meta.get("uid") or None, shown=shown)
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
 
 
@@ -61,9 +63,11 @@ async def patch_view(call: Call) -> Response:
         seen = Entry(live.key, view.read(live.object), live.revision)
         wanted = patched_by(reader, kind, seen, options, warn=is_first, of=(part.kind, _api_version(part)))
         check_name(meta_of(wanted), name)
+        shown.wanted = {**wanted, "status": {"replicas": 0, **(wanted.get("status") or {})}}
         return _written(call, view, wanted, live, options)
 
-    entry = await change(call, name, make, options, kind="PatchOptions")
+    shown = Shown(view)
+    entry = await change(call, name, make, options, shown=shown)
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
 
 
@@ -92,14 +96,49 @@ async def _act(call: Call, action: Action) -> Response:
     read = _decoded if call.subresource else decode_object
     body = read(call, options.field_validation)
     ensure_namespace(call.kind, meta_of(body), call.route.namespace)
+    if (admission := call.admission) is not None:
+        name = call.route.name or meta_of(body).get("name", "")
+        given = given_options("CreateOptions", options)
+        attributes = call.attributes("CREATE", name, body, None, given, options.is_dry_run)
+        await admission.admit(attributes)
+        body = attributes.object or body
+        await admission.validate(call.attributes("CREATE", name, body, None, given, options.is_dry_run))
     result = await action(call, body, options.is_dry_run)
     code = result.get("code", 201) if result.get("kind") == "Status" else 201
     return call.answer(code, orjson.dumps(result) + b"\n", AS_IS.content_type)
 
 
 async def not_here(call: Call) -> Response:
-    """Answer for a subresource that needs a node to answer."""
+    """Answer for a subresource that needs a node to answer. Who may connect at all is asked before."""
+    part, name = _part(call), call.route.name
+    if (admission := call.admission) is not None and part.name != "log":
+        attributes = call.attributes("CONNECT", name, None, None, {}, is_dry_run=False)
+        kind = attributes.object_kind
+        given = _of_query(call.request.query)
+        if call.route.rest:
+            given["path"] = "/" + "/".join(call.route.rest)
+        attributes.object = {"kind": kind.kind, "apiVersion": kind.api_version, **given}
+        await admission.admit(attributes)
+        await admission.validate(attributes)
     raise StatusError(501, "NotImplemented", f"{call.route.subresource} needs a node, and this server has none")
+
+
+_SWITCHES: Final = frozenset({"stdin", "stdout", "stderr", "tty"})
+
+
+def _of_query(query: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The options of a connection, as the query of its request has them."""
+    made: dict[str, Any] = {}
+    for name, value in query:
+        if name in _SWITCHES:
+            made[name] = value not in ("false", "0")
+        elif name == "command":
+            made.setdefault(name, []).append(value)
+        elif name == "ports":
+            made.setdefault(name, []).append(int(value) if value.isdecimal() else 0)
+        elif name in ("container", "path"):
+            made[name] = value
+    return made
 
 
 def _decoded(call: Call, validation: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ async def patch(call: Call) -> Response:
         track(call, live.object, new, options)
         return new
 
-    entry = await change(call, name, make, options, kind="PatchOptions")
+    entry = await change(call, name, make, options)
     return call.answer(200, call.representation.one(call.kind, entry))
 
 
@@ -232,5 +232,5 @@ async def _apply(call: Call, options: WriteOptions) -> Response:
         meta_of(new).pop("resourceVersion", None)
         created = await create_object(call, new, options, is_tracked=True)
         return call.answer(201, call.representation.one(call.kind, created))
-    entry = await change(call, name, make, options, kind="PatchOptions")
+    entry = await change(call, name, make, options)
     return call.answer(200, call.representation.one(call.kind, entry))

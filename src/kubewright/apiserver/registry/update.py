@@ -17,11 +17,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
 from kubewright.schema.structural.gotext import quoted
+from kubewright.schema.structural.values import copied
 
+from ..catalog import View
 from ..errors import StatusError, conflict, internal, invalid_object, invalid_of, resource_name
 from ..options import WriteOptions, revision, write_options
 from ..request import Response
@@ -30,16 +33,22 @@ from ..strategy import Context, changed_meta_errors, changes_metadata
 from .call import Call
 from .create import create_object, given_options, track
 from .decoding import decode_object
-from .lifecycle import check_namespace
 from .metadata import check_name, dedupe_owners, ensure_namespace, generic_errors, keep_system_fields, meta_of
 from .storing import Gone, guaranteed, precondition
 
-__all__ = ["change", "update"]
+__all__ = ["Shown", "change", "update"]
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 Make = Callable[[Entry, bool], Awaitable[dict[str, Any]]]
 """`(the object as served, is first try)` to the wanted object: a fresh one each time."""
+
+
+class Shown(Struct):
+    """A change of an object through a view of it: what admission sees is the view, as it is `wanted`."""
+
+    view: View
+    wanted: dict[str, Any] = field(default_factory=dict)
 
 
 async def update(call: Call) -> Response:
@@ -79,14 +88,20 @@ async def update(call: Call) -> Response:
 
 
 async def change(
-    call: Call, name: str, make: Make, options: WriteOptions, *, uid: str | None = None, kind: str = "UpdateOptions"
+    call: Call,
+    name: str,
+    make: Make,
+    options: WriteOptions,
+    *,
+    uid: str | None = None,
+    shown: Shown | None = None,
 ) -> Entry:
     """Change an object; gives the new one as it is served.
 
     Args:
         make: the wanted object, from the present one.
         uid: of the object that is meant; None for any.
-        kind: the name of the options, for admission.
+        shown: what admission sees of the object, where the request is for a view of it.
 
     Raises:
         StatusError: it is not there, or the change is refused.
@@ -94,7 +109,7 @@ async def change(
 
     async def step(stored: Entry, served: Entry, is_first: bool) -> dict[str, Any]:
         new = await make(served, is_first)
-        new = await _checked(call, name, new, served, options, kind)
+        new = await _checked(call, name, new, served, options, shown)
         if _is_finished(new, stored.object) and not call.kind.strategy.keeps(new, served.object):
             raise Gone(new)
         return new
@@ -107,24 +122,32 @@ async def change(
 
 
 async def _checked(
-    call: Call, name: str, new: dict[str, Any], served: Entry, options: WriteOptions, kind: str
+    call: Call, name: str, new: dict[str, Any], served: Entry, options: WriteOptions, shown: Shown | None
 ) -> dict[str, Any]:
     """The object as it may be stored. Raises StatusError."""
-    backend, old = call.backend, served.object
-    check_namespace(call, meta_of(new), "UPDATE")
-    if backend.admission is not None:
-        attributes = call.attributes("UPDATE", name, new, old, given_options(kind, options), options.is_dry_run)
-        await backend.admission.admit(attributes)
-        new = attributes.object or new
-        dedupe_owners(meta_of(new), call.warn)
+    old = served.object
+    admission = call.admission
+    if admission is not None:
+        given = given_options("UpdateOptions", options)
+        if shown is None:
+            attributes = call.attributes("UPDATE", name, new, old, given, options.is_dry_run)
+            await admission.admit(attributes)
+            new = attributes.object or new
+        else:
+            wanted = copied(shown.wanted)
+            attributes = call.attributes("UPDATE", name, wanted, shown.view.read(old), given, options.is_dry_run)
+            await admission.admit(attributes)
+            if attributes.object is not None and attributes.object != shown.wanted:
+                new = shown.view.write(attributes.object, new)
+        dedupe_owners(meta_of(new), call.warn, after_admission=True)
     if call.kind.guard is not None:
         call.kind.guard(call, new, old)
     _check_version(call, name, meta_of(new), served)
     context = call.context(name, is_dry_run=options.is_dry_run)
     prepare_change(call, new, old, context)
-    if backend.admission is not None:
-        attributes = call.attributes("UPDATE", name, new, old, given_options(kind, options), options.is_dry_run)
-        await backend.admission.validate(attributes)
+    if admission is not None:
+        seen = (new, old) if shown is None else (shown.view.read(new), shown.view.read(old))
+        await admission.validate(call.attributes("UPDATE", name, *seen, given, options.is_dry_run))
     _ignore_times_of_managers(new["metadata"], old["metadata"])
     return new
 

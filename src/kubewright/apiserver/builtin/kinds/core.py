@@ -20,10 +20,7 @@ from .services import SERVICE
 __all__ = ["EVENT_LABELS", "RULES"]
 
 _KUBERNETES: Final = "kubernetes"
-_IN_USE: Final = {"claim": "kubernetes.io/pvc-protection", "volume": "kubernetes.io/pv-protection"}
 _DATA_SOURCES: Final = frozenset({("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot")})
-_NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
-_DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
 
 
 def _create_namespace(obj: Object, context: Context) -> None:
@@ -74,33 +71,6 @@ def _update_secret(new: Object, old: Object, context: Context) -> None:
         new["type"] = old.get("type", "")
 
 
-def _protect(what: str) -> Callable[[Object, Context], None]:
-    """The plugin StorageObjectInUseProtection: nothing that is in use is deleted."""
-
-    def admit(obj: Object, context: Context) -> None:
-        found = obj["metadata"].get("finalizers", [])
-        if _IN_USE[what] not in found:
-            obj["metadata"]["finalizers"] = [*found, _IN_USE[what]]
-
-    return admit
-
-
-def _admit_claim(obj: Object, context: Context) -> None:
-    """The plugins DefaultStorageClass and StorageObjectInUseProtection."""
-    spec = obj["spec"]
-    annotated = "volume.beta.kubernetes.io/storage-class" in obj["metadata"].get("annotations", {})
-    if spec.get("storageClassName") is None and not annotated:
-        classes = [
-            each["metadata"]
-            for each in context.objects("storage.k8s.io", "storageclasses", "")
-            if each["metadata"].get("annotations", {}).get(_DEFAULT_CLASS) == "true"
-        ]
-        if classes:
-            newest = sorted(classes, key=lambda meta: (meta.get("creationTimestamp", ""), meta["name"]))[-1]
-            spec["storageClassName"] = newest["name"]
-    _protect("claim")(obj, context)
-
-
 def _create_claim(obj: Object, context: Context) -> None:
     obj["status"] = {"phase": "Pending"}
     spec = obj["spec"]
@@ -116,13 +86,6 @@ def _create_claim(obj: Object, context: Context) -> None:
 
 def _create_volume(obj: Object, context: Context) -> None:
     obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": context.now.strftime("%Y-%m-%dT%H:%M:%SZ")}
-
-
-def _taint_node(obj: Object, context: Context) -> None:
-    """The plugin TaintNodesByCondition: nothing is placed on a Node before somebody says that it is ready."""
-    taints = obj["spec"].get("taints", [])
-    if not any(each.get("key") == _NOT_READY["key"] and each.get("effect") == "NoSchedule" for each in taints):
-        obj["spec"]["taints"] = [*taints, dict(_NOT_READY)]
 
 
 def _volume_status(new: Object, old: Object, context: Context) -> None:
@@ -206,7 +169,6 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
         labels={"status.phase": _of("status", "phase")},
     ),
     ("v1", "Node"): Rules(
-        admit_create=_taint_node,
         validate=created(configuration.node),
         validate_update=changed(configuration.node_update),
         validate_status=changed(configuration.node_update),
@@ -216,7 +178,6 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("v1", "PersistentVolumeClaim"): Rules(
         has_status=True,
         returns_deleted=True,
-        admit_create=_admit_claim,
         prepare_create=_create_claim,
         validate=created(claims.claim),
         validate_update=changed(claims.claim_update),
@@ -226,7 +187,6 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("v1", "PersistentVolume"): Rules(
         has_status=True,
         returns_deleted=True,
-        admit_create=_protect("volume"),
         prepare_create=_create_volume,
         prepare_status=_volume_status,
         validate=created(claims.volume),

@@ -22,8 +22,6 @@ from .core import EVENT_LABELS
 
 __all__ = ["RULES"]
 
-_DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
-
 
 def _events_labels() -> dict[str, Callable[[Object], str]]:
     made: dict[str, Callable[[Object], str]] = {}
@@ -51,20 +49,6 @@ def _event_change(new: Object, old: Object, context: Context) -> list[FieldError
         [] if same(new.get("series"), old.get("series")) else configuration.event(event_to_core(new), is_core=False)
     )
     return [each for each in errors if each.field.startswith("series")]
-
-
-def _admit_ingress(obj: Object, context: Context) -> None:
-    """The plugin DefaultIngressClass."""
-    if "ingressClassName" in obj["spec"] or "kubernetes.io/ingress.class" in obj["metadata"].get("annotations", {}):
-        return
-    found = [
-        each["metadata"]
-        for each in context.objects("networking.k8s.io", "ingressclasses", "")
-        if each["metadata"].get("annotations", {}).get(_DEFAULT_CLASS) == "true"
-    ]
-    if found:
-        newest = sorted(found, key=lambda meta: (meta.get("creationTimestamp", ""), meta["name"]))[-1]
-        obj["spec"]["ingressClassName"] = newest["name"]
 
 
 def _ingress_change(new: Object, old: Object, context: Context) -> list[FieldError]:
@@ -148,7 +132,6 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("networking.k8s.io/v1", "Ingress"): Rules(
         has_status=True,
         counts="spec",
-        admit_create=_admit_ingress,
         validate=created(networking.ingress),
         validate_update=_ingress_change,
         validate_status=changed(statuses.ingress),

@@ -1,4 +1,4 @@
-"""What is done to Pods: quality of service, priority, tolerations, deletion with grace (`registry/core/pod`)."""
+"""What is done to Pods: quality of service, deletion with grace (`registry/core/pod`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from kubewright.model.quantity import Quantity
 from kubewright.schema.structural.fielderrors import FieldError, forbidden, invalid
 from kubewright.schema.structural.values import copied, same
 
-from ...errors import StatusError
 from ...strategy import Context, Grace
 from ..validation import statuses, warnings
 from ..validation.pods import any_pod, pod, pod_update
@@ -17,66 +16,6 @@ from ..validation.texts import Object
 from .checks import changed
 
 __all__ = ["POD"]
-
-_NOT_READY: Final = "node.kubernetes.io/not-ready"
-_UNREACHABLE: Final = "node.kubernetes.io/unreachable"
-_TOLERATED_SECONDS: Final = 300
-_BUILT_IN_PRIORITIES: Final = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-
-
-def _forbid(obj: Object, why: str) -> StatusError:
-    name = obj["metadata"].get("name", "")
-    shown = f'pods "{name}"' if name else "pods"
-    return StatusError(403, "Forbidden", f"{shown} is forbidden: {why}", {"name": name, "kind": "pods"})
-
-
-def _admit(obj: Object, context: Context) -> None:
-    """What the admission plugins do that every server runs: Priority, DefaultTolerationSeconds."""
-    _priority(obj, context)
-    _tolerate_lost_nodes(obj["spec"])
-
-
-def _tolerate_lost_nodes(spec: Object) -> None:
-    found = spec.get("tolerations", [])
-    added = [
-        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATED_SECONDS}
-        for key in (_NOT_READY, _UNREACHABLE)
-        if not any(each.get("key", "") in (key, "") and each.get("effect") in ("NoExecute", None) for each in found)
-    ]
-    if added:
-        spec["tolerations"] = [*found, *added]
-
-
-def _priority(obj: Object, context: Context) -> None:
-    spec = obj["spec"]
-    name = spec.get("priorityClassName", "")
-    priority, policy = 0, "PreemptLowerPriority"
-    classes = context.objects("scheduling.k8s.io", "priorityclasses", "")
-    if name:
-        chosen = next((each for each in classes if each["metadata"]["name"] == name), None)
-        if chosen is not None:
-            priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", policy)
-        elif name in _BUILT_IN_PRIORITIES:
-            priority = _BUILT_IN_PRIORITIES[name]
-        else:
-            raise _forbid(obj, f"no PriorityClass with name {name} was found")
-    else:
-        defaults = [each for each in classes if each.get("globalDefault")]
-        if defaults:
-            chosen = min(defaults, key=lambda each: each.get("value", 0))
-            spec["priorityClassName"] = chosen["metadata"]["name"]
-            priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", policy)
-    given = spec.get("priority")
-    if given is not None and given != priority:
-        said = f"the integer value of priority ({given}) must not be provided in pod spec; "
-        said += f"priority admission controller computed {priority} from the given PriorityClass name"
-        raise _forbid(obj, said)
-    wanted = spec.get("preemptionPolicy")
-    if wanted is not None and wanted != policy:
-        said = f"the string value of PreemptionPolicy ({wanted}) must not be provided in pod spec; "
-        said += f"priority admission controller computed {policy} from the given PriorityClass name"
-        raise _forbid(obj, said)
-    spec["priority"], spec["preemptionPolicy"] = priority, policy
 
 
 def _prepare_create(obj: Object, context: Context) -> None:
@@ -118,14 +57,6 @@ def _quality_of(resources: Object) -> str:
             return "Burstable"
         found.add("BestEffort" if wanted == 0 else "Guaranteed")
     return found.pop() if len(found) == 1 else "Burstable"
-
-
-def _prepare_update(new: Object, old: Object, context: Context) -> None:
-    for name in ("priority", "preemptionPolicy"):
-        if name in old["spec"]:
-            new["spec"].setdefault(name, old["spec"][name])
-    # The plugin looks at updates too; else a PUT of what was once sent would take the tolerations away.
-    _tolerate_lost_nodes(new["spec"])
 
 
 def _prepare_status(new: Object, old: Object, context: Context) -> None:
@@ -200,9 +131,7 @@ POD: Final[dict[str, Any]] = {
     "has_status": True,
     "counts": "spec",
     "returns_deleted": True,
-    "admit_create": _admit,
     "prepare_create": _prepare_create,
-    "prepare_update": _prepare_update,
     "prepare_status": _prepare_status,
     "validate": _validate,
     "validate_update": _validate_update,

@@ -188,10 +188,13 @@ def _service(path: str, service: Object) -> Errors:
 def _conditions(path: str, conditions: list[Object]) -> Errors:
     errors: Errors = []
     seen: set[str] = set()
+    wrong = _uncompiled(conditions) if conditions else {}
     for place, condition in enumerate(conditions):
         here, name = f"{path}[{place}]", condition.get("name", "")
         if not condition.get("expression", "").strip():
             errors.append(required(f"{here}.expression"))
+        elif place in wrong:
+            errors.append(invalid(f"{here}.expression", condition["expression"], wrong[place]))
         if not name:
             errors.append(required(f"{here}.name"))
             continue
@@ -200,3 +203,10 @@ def _conditions(path: str, conditions: list[Object]) -> Errors:
             errors.append(duplicate(f"{here}.name", name))
         seen.add(name)
     return errors
+
+
+def _uncompiled(conditions: list[Object]) -> dict[int, str]:
+    """What is wrong with each expression that does not compile, by place."""
+    from kubewright.schema.cel.admission import MatchConditions, admission_environment
+
+    return dict(MatchConditions(conditions, env=admission_environment(is_new=True)).errors)

@@ -20,9 +20,11 @@ __all__ = [
     "UserInfo",
     "ValidatingPolicy",
     "ValidationResult",
+    "admission_environment",
     "check_types",
 ]
 
+from .environment import admission_environment
 from .expressions import PolicyError
 from .matching import MatchConditions, MatchResult
 from .mutating import MutatingPolicy, Mutation

@@ -1,0 +1,160 @@
+"""Admission of a whole server: which plugins there are, in which order, and who is asked at all.
+
+| order | plugin | asked about |
+|---|---|---|
+| mutating | the plugins of single kinds (`plugins`) | their kinds |
+| | MutatingAdmissionWebhook | what a configuration names |
+| | all of them once more, if a webhook changed the object | |
+| validating | the plugins of single kinds | |
+| | ValidatingAdmissionWebhook | |
+
+Owns what is configured now: it listens to the store, and a change is in force for the next request. Where nobody has
+configured anything, and the kind has no plugins of its own, `asks` says so and nothing else is done; what webhooks and
+policies need is not even imported. Rules: kubernetes/pkg/kubeapiserver/options/plugins.go,
+apiserver/pkg/admission/{chain,reinvocation}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Final
+
+from ..catalog import ResourceType
+from ..registry.backend import Attributes, Backend
+from ..registry.call import resource_key
+from ..store import Change, Entry
+from .plugins import Plugin, World, plugins_by_resource
+
+if TYPE_CHECKING:
+    from .hooks import Caller
+    from .webhooks import Reinvocation, WebhookPlugins
+
+__all__ = ["AdmissionControl"]
+
+_GROUP: Final = "admissionregistration.k8s.io"
+_MUTATING: Final = resource_key(_GROUP, "mutatingwebhookconfigurations")
+_VALIDATING: Final = resource_key(_GROUP, "validatingwebhookconfigurations")
+_CONFIGURATION: Final = (_MUTATING, _VALIDATING)
+_REVIEWS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+"""Groups of what is never stored and never shown to webhooks and policies: who may ask must not depend on them."""
+
+_NAMES: Final[Mapping[str, str]] = {
+    "MutatingAdmissionWebhook": _MUTATING,
+    "ValidatingAdmissionWebhook": _VALIDATING,
+}
+
+
+class AdmissionControl:
+    """A server's admission, a part of it.
+
+    Args:
+        caller: gives who calls webhooks; asked when the first one is to be called.
+        disabled: names of plugins that are not there.
+
+    Guarantees: G1 a change of configuration is in force for every request that starts after it was answered. G2 without
+    configuration a request costs one look into a set.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        caller: Callable[[], Caller],
+        disabled: Collection[str] = (),
+    ) -> None:
+        self._backend, self._caller = backend, caller
+        self._disabled = frozenset(disabled)
+        self._plugins: Mapping[tuple[str, str], tuple[Plugin, ...]] = plugins_by_resource(self._disabled)
+        self._plurals = frozenset(plural for _, plural in self._plugins)
+        self._world = World(backend)
+        self._is_stale = True
+        self._concerns_all = False
+        self._hooks: WebhookPlugins | None = None
+        backend.store.listeners.append(self._noticed)
+        backend.admission = self
+
+    def fork(self, backend: Backend) -> AdmissionControl:
+        return AdmissionControl(backend, caller=self._caller, disabled=self._disabled)
+
+    async def settle(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    # -- what is configured -------------------------------------------------------------------------------------------
+
+    def _noticed(self, resource: str, change: Change, number: int) -> None:
+        if resource in _CONFIGURATION:
+            self._is_stale = True
+
+    def _refresh(self) -> None:
+        self._is_stale = False
+        found = {name: self._configured(key) for name, key in _NAMES.items() if name not in self._disabled}
+        self._concerns_all = any(found.values())
+        if not self._concerns_all:
+            self._hooks = None
+            return
+        from .hooks import hooks_of
+        from .webhooks import WebhookPlugins
+
+        if self._hooks is None:
+            self._hooks = WebhookPlugins(self._backend, self._caller())
+        self._hooks.mutating = hooks_of(found.get("MutatingAdmissionWebhook", ()))
+        self._hooks.validating = hooks_of(found.get("ValidatingAdmissionWebhook", ()))
+
+    def _configured(self, resource: str) -> list[Entry]:
+        return self._backend.store.collection(resource).page().entries
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+
+    def asks(self, kind: ResourceType) -> bool:
+        if self._is_stale:
+            self._refresh()
+        return self._concerns_all or kind.plural in self._plurals
+
+    async def admit(self, attributes: Attributes) -> None:
+        plugins = self._of(attributes)
+        for plugin in plugins:
+            if plugin.admit is not None:
+                plugin.admit(attributes, self._world)
+        if not self._concerns_all or not _is_for_others(attributes):
+            return
+        from .webhooks import Reinvocation
+
+        again = Reinvocation()
+        await self._admit_by_others(attributes, again)
+        if again.is_wanted:
+            again.is_second = True
+            for plugin in plugins:
+                if plugin.admit is not None:
+                    plugin.admit(attributes, self._world)
+            await self._admit_by_others(attributes, again)
+
+    async def _admit_by_others(self, attributes: Attributes, again: Reinvocation) -> None:
+        if self._hooks is not None and self._hooks.mutating:
+            await self._hooks.admit(attributes, again)
+
+    async def validate(self, attributes: Attributes) -> None:
+        for plugin in self._of(attributes):
+            if plugin.validate is not None:
+                plugin.validate(attributes, self._world)
+        if not self._concerns_all or not _is_for_others(attributes):
+            return
+        if self._hooks is not None and self._hooks.validating:
+            await self._hooks.validate(attributes)
+
+    def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
+        return self._plugins.get((attributes.kind.group, attributes.kind.plural), ())
+
+
+def _is_for_others(attributes: Attributes) -> bool:
+    """Whether webhooks and policies may see the request at all."""
+    kind = attributes.kind
+    if kind.group in _REVIEWS:
+        return kind.action is None
+    if kind.group != _GROUP:
+        return True
+    from .rules import is_configuration
+
+    return not is_configuration(attributes)
