@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -76,7 +77,7 @@ def test_a_token_says_who_asks() -> None:
     run(main)
 
 
-def test_a_certificate_says_who_asks_unless_a_token_does() -> None:
+def test_a_certificate_says_who_asks_whatever_a_token_says() -> None:
     from cryptography import x509
     from cryptography.hazmat.primitives.serialization import Encoding
 
@@ -85,12 +86,15 @@ def test_a_certificate_says_who_asks_unless_a_token_does() -> None:
     pair = Authority.create("clients").client("alice", ("system:masters", "team"))
     data = x509.load_pem_x509_certificate(pair.certificate).public_bytes(Encoding.DER)
     known = Authentication({"secret": ADMIN})
-    assert known.user({}, data) == User("alice", ("system:masters", "team", "system:authenticated"))
-    assert known.user({"authorization": "Bearer secret"}, data) == ADMIN
+    extra = {"authentication.kubernetes.io/credential-id": (f"X509SHA256={hashlib.sha256(data).hexdigest()}",)}
+    alice = User("alice", ("system:masters", "team", "system:authenticated"), extra=extra)
+    assert known.user({}, data) == alice
+    assert known.user({"authorization": "Bearer secret"}, data) == alice
+    assert known.user({"authorization": "Bearer secret"}) == ADMIN
     assert known.user({}) == ANONYMOUS
     assert known.user({"authorization": "Basic c2VjcmV0"}) == ANONYMOUS
     with pytest.raises(StatusError):
-        known.user({"authorization": "bearer x"}, data)
+        known.user({"authorization": "bearer x"})
 
 
 def test_a_certificate_says_nothing_before_and_after_its_time() -> None:

@@ -16,8 +16,11 @@ from .access.authorization import control_access
 from .access.bootstrap import add_bootstrap_roles
 from .access.control import AccessControl
 from .access.escalation import guard_binding, guard_role
+from .access.jwt import SigningKey
 from .access.rbac import GROUP as RBAC
 from .access.reviews import review_access, review_local_access, review_own_access, review_own_rules
+from .access.tokenrequests import issue_token
+from .access.tokenreviews import review_token
 from .access.whoami import who_am_i
 from .actions import bind, bind_by_name, evict
 from .admission import AdmissionControl
@@ -113,6 +116,13 @@ def _completed(kind: ResourceType) -> ResourceType:
     guard = _GUARDS.get((kind.group, kind.plural))
     if guard is not None:
         return replace(kind, guard=guard)
+    if (kind.group, kind.plural) == ("", "serviceaccounts"):
+        token = replace(
+            kind.subresources["token"],
+            action=issue_token,
+            reader=_built_in().strategy("authentication.k8s.io/v1", "TokenRequest"),
+        )
+        return replace(kind, subresources={**kind.subresources, "token": token})
     if (kind.group, kind.plural) == ("", "pods"):
         parts = dict(kind.subresources)
         for name, action in (("binding", bind), ("eviction", evict)):
@@ -124,6 +134,7 @@ def _completed(kind: ResourceType) -> ResourceType:
 _ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("", "bindings"): bind_by_name,
     ("authentication.k8s.io", "selfsubjectreviews"): who_am_i,
+    ("authentication.k8s.io", "tokenreviews"): review_token,
     ("authorization.k8s.io", "localsubjectaccessreviews"): review_local_access,
     ("authorization.k8s.io", "selfsubjectaccessreviews"): review_own_access,
     ("authorization.k8s.io", "selfsubjectrulesreviews"): review_own_rules,
@@ -150,6 +161,7 @@ def new_server(
     established_seconds: float = 0.0,
     setup_seconds: float = 0.0,
     garbage: bool = False,
+    account_key: bytes | None = None,
 ) -> ApiServer:
     """A server with the kinds, namespaces and behaviour of a new cluster.
 
@@ -162,6 +174,7 @@ def new_server(
         disabled_plugins: admission plugins that are not asked, by their names on the command line of kube-apiserver.
         established_seconds, setup_seconds: see `CrdController`.
         garbage: clear away what has lost its owners, and what is in namespaces that go; an API server alone does not.
+        account_key: signs the tokens of service accounts, a P-256 key (PEM); a new one by default.
     """
     backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
     backend.protobuf = protobuf_reader(_built_in().types)
@@ -179,7 +192,7 @@ def new_server(
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))
     add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed)
-    server.add(AccessControl(backend))
+    server.add(AccessControl(backend, SigningKey(account_key)))
     calling = _Calling(webhooks)
     server.add(AdmissionControl(backend, caller=calling, disabled=disabled_plugins))
     server.add(

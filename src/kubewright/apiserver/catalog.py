@@ -74,7 +74,8 @@ class Subresource(Struct, frozen=True):
     """One subresource of a resource type.
 
     `strategy` where it is the same object under other rules (`status`, `finalize`); `view` where it is another object
-    (`scale`); `action` where it is a call (`eviction`). `group`, `version`, `kind` are of its body.
+    (`scale`); `action` where it is a call (`eviction`). `group`, `version`, `kind` are of its body, and `reader` knows
+    how that is read, where more than its metadata is.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Subresource(Struct, frozen=True):
     strategy: Strategy | None = None
     view: View | None = None
     action: Action | None = None
+    reader: Strategy | None = None
 
 
 class ResourceType(Struct, frozen=True, eq=False):

@@ -7,6 +7,7 @@ longer than all else at a start.
     DIR/journal    every commit (see `kubewright.apiserver.journal`)
     DIR/token      the administrator's
     DIR/pki/       ca.crt, serving.crt, serving.key; the authority's key is thrown away
+                   sa.key, sa.pub sign and verify the tokens of service accounts
 """
 
 from __future__ import annotations
@@ -152,10 +153,11 @@ class EmbeddedServer:
         """Listen. Raises JournalError, httpd.BindError."""
         try:
             store = self._opened()
-            if self._server is None:
-                self._server = new_server(store=store, garbage=self._garbage)
-            self._token = self._kept_token()
             pki = self._pki or (self._data_dir or cache_dir() / "embedded") / "pki"
+            if self._server is None:
+                key = _account_key(pki) if self._pki or self._data_dir else None
+                self._server = new_server(store=store, garbage=self._garbage, account_key=key)
+            self._token = self._kept_token()
             tls = _tls(pki, self._name)
             self._ca = (pki / "ca.crt").read_bytes()
             if self._client_ca is not None:
@@ -165,7 +167,8 @@ class EmbeddedServer:
                 tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
             await self._server.settle()
             await self._add_nodes(self._server)
-            known = Authentication({self._token: ADMIN})
+            known = self._server.backend.authentication or Authentication()
+            known.tokens[self._token] = ADMIN
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
             await front.start()
             self._front = front
@@ -285,6 +288,19 @@ def _tls(folder: Path, name: str) -> ssl.SSLContext:
         _make_certificates(folder, name)
         context.load_cert_chain(certificate, key)
     return context
+
+
+def _account_key(folder: Path) -> bytes:
+    """The key of service account tokens in a folder, made anew where there is none: tokens outlive a start."""
+    path = folder / "sa.key"
+    if not path.exists():
+        from kubewright.testing.certs import service_account_keys
+
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        pair = service_account_keys()
+        write_private(folder / "sa.pub", pair.certificate)
+        write_private(path, pair.key)
+    return path.read_bytes()
 
 
 def _make_certificates(folder: Path, name: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import orjson
 
 from kubewright.apiserver import Request, Stream
-from kubewright.apiserver.access.authentication import Authentication
 from kubewright.apiserver.assembly import NOT_BY_DEFAULT, new_server
 from kubewright.apiserver.errors import StatusError
 from kubewright.apiserver.server import ApiServer
@@ -51,7 +50,9 @@ class EmbeddedDoor:
         if (said := sent.pop("Authorization", None)) is not None:
             known = {} if said == NOBODY else {"authorization": said}
             try:
-                request.user = Authentication().user(known)
+                authentication = self.server.backend.authentication
+                assert authentication is not None
+                request.user = authentication.user(known)
             except StatusError as error:
                 return Answer(error.code, {"content-type": "application/json"}, orjson.dumps(error.status)), None
         answer = await self.server.handle(request)

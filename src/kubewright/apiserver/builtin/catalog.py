@@ -71,6 +71,10 @@ class BuiltIn:
         """All resource types, in the order of discovery."""
         return Catalog(self._all())
 
+    def strategy(self, api_version: str, kind: str) -> KindStrategy:
+        """The rules of a kind that no path is of: the body of a subresource."""
+        return KindStrategy(self.types, self._defaulter, api_version, kind)
+
     def components(self, api_version: str) -> dict[str, Any]:
         """The OpenAPI v3 components of a group version, by name, with descriptions. Raises KeyError."""
         return {name: self.data.schema(name) for name in self.data.components(api_version)}

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 from msgspec import Struct, field
 
 from ..access.attributes import Authorizer
+from ..access.authentication import Authentication
 from ..catalog import Catalog, ResourceType, Subresource
 from ..request import User
 from ..store import Store
@@ -132,6 +133,7 @@ class Backend(Struct):
         storage_prefix: what keys start with in the few messages that show them.
         protobuf: reads protobuf bodies; they are refused (415) without it.
         authorizer: who may do what; everybody may everything without one.
+        authentication: who is who, for what asks about tokens; nobody has any without one.
         impersonations: how who acts as others did it last (see `access.impersonation`).
     """
 
@@ -146,6 +148,7 @@ class Backend(Struct):
     storage_prefix: str = "/registry"
     protobuf: Callable[[bytes], dict[str, Any]] | None = None
     authorizer: Authorizer | None = None
+    authentication: Authentication | None = None
     impersonations: dict[str, int] = field(default_factory=dict)
     catalog_listeners: list[Callable[[Catalog, Catalog], None]] = field(default_factory=list)
     random: random.Random = field(default_factory=random.Random)

@@ -98,8 +98,7 @@ def _decoded(call: Call, kind: str, api_version: str, *, strict: bool) -> Body:
             raise bad_request(cannot_be_handled(kind, "", call.kind.kind, NO_VERSION))
         return decoded._replace(value=_headed(obj, kind, ""))
     obj = _headed(obj, kind, api_version)
-    if (kind, api_version) == (call.kind.kind, call.kind.api_version):
-        _check_kind(call, obj)
+    _check_kind(call, obj, kind, api_version)
     return decoded._replace(value=obj)
 
 
@@ -108,29 +107,33 @@ def called_in_go(value: Any) -> str:
     return {"boolean": "bool", "integer": "number"}.get(kind_of(value), kind_of(value))
 
 
-def _check_kind(call: Call, obj: dict[str, Any]) -> None:
+def _check_kind(call: Call, obj: dict[str, Any], kind: str, api_version: str) -> None:
     """Raises StatusError: the body is of another built-in kind, or of none."""
-    wanted = call.kind
-    if wanted.is_custom or (obj["kind"], obj["apiVersion"]) == (wanted.kind, wanted.api_version):
+    if call.kind.is_custom or (obj["kind"], obj["apiVersion"]) == (kind, api_version):
         return
-    if why := other_kind(call, obj):
-        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], wanted.kind, why))
+    if why := other_kind(call, obj, (api_version.rpartition("/")[0], kind)):
+        raise bad_request(cannot_be_handled(obj["kind"], obj["apiVersion"], kind, why))
 
 
-def other_kind(call: Call, obj: dict[str, Any]) -> str:
-    """Why an object that says another kind or version than that of the call is none; empty if it is one."""
-    wanted, kind, api_version = call.kind, obj["kind"], obj["apiVersion"]
+def other_kind(call: Call, obj: dict[str, Any], wanted: tuple[str, str] | None = None) -> str:
+    """Why an object that says another kind or version than is wanted is none; empty if it is one.
+
+    Args:
+        wanted: group and kind; those of the call by default.
+    """
+    group, wanted_kind = (call.kind.group, call.kind.kind) if wanted is None else wanted
+    kind, api_version = obj["kind"], obj["apiVersion"]
     found = call.backend.catalog.of_kind(api_version, kind)
     if found is None or found.is_custom:
         return not_registered(kind, api_version)
-    if found.kind == wanted.kind and found.group == wanted.group:
+    if found.kind == wanted_kind and found.group == group:
         return ""
     try:
         found.strategy.decode(copied(obj))
     except Malformed as error:
         return str(error)
     version = api_version.rpartition("/")[2]
-    return f"converting ({version}.{kind}) to ({_package(wanted.group)}.{wanted.kind}): unknown conversion"
+    return f"converting ({version}.{kind}) to ({_package(group)}.{wanted_kind}): unknown conversion"
 
 
 def not_registered(kind: str, api_version: str) -> str:

@@ -198,4 +198,5 @@ def _misread(value: Any, wanted: str) -> Malformed:
 
 def _reading(call: Call) -> Call:
     """The call, with a strategy that reads the other kind instead of the object."""
-    return replace(call, subresource=Subresource(_part(call).name, strategy=_ViewStrategy()))
+    part = _part(call)
+    return replace(call, subresource=Subresource(part.name, strategy=part.reader or _ViewStrategy()))
