@@ -41,6 +41,7 @@ SHOWN = (
     k.SERVICES,
 )
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MERGE = (("accept", "application/json"), ("content-type", "application/merge-patch+json"))
 _DIFFERENCES: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("differences.yaml").read_text())
 _CONDITIONS = {(each["kind"], each["condition"]) for each in _DIFFERENCES if "condition" in each}
@@ -173,7 +174,7 @@ def _object(plural: str, obj: Obj, names: dict[str, str]) -> Obj:
         meta.pop(field, None)
     meta.pop("namespace", None)
     for each in _PATHS:
-        if each["kind"] in ("*", plural):
+        if each["kind"] in ("*", plural) and each.get("phase") in (None, (obj.get("status") or {}).get("phase")):
             _drop(obj, each["path"].split("."))
     found: Obj = _value(obj, names)
     for field in ("conditions",):
@@ -215,7 +216,7 @@ def _value(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_value(each, names) for each in value]
     if isinstance(value, str):
-        value = _TIME.sub("TIME", value)
+        value = _UID.sub("UID", _TIME.sub("TIME", value))
         for name, shown in names.items():
             if name in value:
                 value = value.replace(name, shown)

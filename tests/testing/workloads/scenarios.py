@@ -435,3 +435,105 @@ async def a_headless_service_names_the_pods_of_a_stateful_set(cluster: Cluster) 
     await create(cluster, k.SERVICES, {"metadata": {"name": "web"}, "spec": spec})
     await create(cluster, k.STATEFUL_SETS, stateful_set(2))
     await until(cluster, lambda found: endpoints_seen(2)(found) and set_ready(2)(found))
+
+
+# -- Jobs -------------------------------------------------------------------------------------------------------------
+
+
+def job(name: str = "work", restart: str = "Never", **spec: Any) -> Obj:
+    pods = {"spec": {"restartPolicy": restart, "containers": [{"name": "c", "image": "worker"}]}}
+    return {"metadata": {"name": name}, "spec": {"template": pods, **spec}}
+
+
+def job_ended(type_: str, name: str = "work") -> Callable[[State], bool]:
+    def seen(found: State) -> bool:
+        conditions = status(found, "jobs", name).get("conditions") or ()
+        return any(each["type"] == type_ and each["status"] == "True" for each in conditions)
+
+    return seen
+
+
+@scenario
+async def a_job_completes(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, job(completions=3, parallelism=2))
+    await until(cluster, job_ended("Complete"))
+
+
+@scenario
+async def an_indexed_job_completes(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, job(completions=3, parallelism=3, completionMode="Indexed"))
+    await until(cluster, job_ended("Complete"))
+
+
+@scenario
+async def a_suspended_job_starts_when_it_is_resumed(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, job(suspend=True))
+    await until(cluster, job_ended("Suspended"))
+    await patch(cluster, k.JOBS, "work", {"spec": {"suspend": False}})
+    await until(cluster, job_ended("Complete"))
+
+
+@scenario
+async def a_job_that_is_active_too_long_fails(cluster: Cluster) -> None:
+    manifest = job(activeDeadlineSeconds=1)
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"no": "where"}
+    await create(cluster, k.JOBS, manifest)
+    await until(cluster, job_ended("Failed"))
+
+
+@scenario
+async def a_job_that_has_finished_goes_after_its_time(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, job(ttlSecondsAfterFinished=0))
+    await until(cluster, lambda found: not found["jobs"] and not found["pods"])
+
+
+@scenario
+async def a_suspended_cron_job_does_nothing(cluster: Cluster) -> None:
+    template_ = {"spec": job()["spec"]}
+    spec = {"schedule": "* * * * *", "suspend": True, "jobTemplate": template_}
+    await create(cluster, k.CRON_JOBS, {"metadata": {"name": "often"}, "spec": spec})
+    await until(cluster, lambda found: bool(found["cronjobs"]))
+
+
+# -- DaemonSets -------------------------------------------------------------------------------------------------------
+
+
+def daemon_set(pods: Obj | None = None, **spec: Any) -> Obj:
+    made = deployment(pods=pods, **spec)
+    del made["spec"]["replicas"]
+    return made
+
+
+def daemons_ready(number: int) -> Callable[[State], bool]:
+    def seen(found: State) -> bool:
+        made = status(found, "daemonsets")
+        counts = [made.get(each, 0) for each in ("desiredNumberScheduled", "numberAvailable", "updatedNumberScheduled")]
+        return (
+            counts == [number] * 3 and made["observedGeneration"] == made["generation"] and len(found["pods"]) == number
+        )
+
+    return seen
+
+
+@scenario
+async def a_daemon_set_has_a_pod_on_each_node_and_is_rolled_out(cluster: Cluster) -> None:
+    await create(cluster, k.DAEMON_SETS, daemon_set())
+    await until(cluster, daemons_ready(3))
+    await patch(cluster, k.DAEMON_SETS, "web", image("nginx:2"))
+    await until(cluster, daemons_ready(3))
+
+
+@scenario
+async def a_daemon_set_with_a_selector_is_on_some_nodes(cluster: Cluster) -> None:
+    pods = template(nodeSelector={"kubernetes.io/hostname": "node-1"})
+    await create(cluster, k.DAEMON_SETS, daemon_set(pods))
+    await until(cluster, daemons_ready(1))
+
+
+@scenario
+async def a_daemon_set_with_surge_is_rolled_out(cluster: Cluster) -> None:
+    strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    await create(cluster, k.DAEMON_SETS, daemon_set(updateStrategy=strategy))
+    await until(cluster, daemons_ready(3))
+    await patch(cluster, k.DAEMON_SETS, "web", image("nginx:2"))
+    await until(cluster, daemons_ready(3))

@@ -1,5 +1,7 @@
 """ControllerRevisions: the templates that a StatefulSet or DaemonSet has had.
 
+Those of a StatefulSet are named by their data, those of a DaemonSet by the template, as ReplicaSets are.
+
 Rules: `kubernetes/pkg/controller/history`, `.../statefulset/stateful_set_utils.go`, `.../daemon/update.go`.
 """
 
@@ -11,13 +13,14 @@ from typing import Any, Final, NamedTuple
 from kubewright.client import AlreadyExists
 
 from .api import Api
-from .hashing import revision_hash
-from .kinds import REVISIONS, Kind, Obj
+from .hashing import revision_hash, template_hash
+from .kinds import DAEMON_SETS, REVISIONS, Kind, Obj
 from .owners import claim, controller_ref, selector_of
 
 __all__ = ["HASH", "History", "claimed", "forget_old", "history_of", "revision_label", "template_of"]
 
 HASH: Final = "controller-revision-hash"
+_COLLISIONS: Final = "collisionCount"
 _NAMED_BY: Final = "controller.kubernetes.io/hash"
 
 
@@ -52,40 +55,42 @@ async def claimed(api: Api, kind: Kind, owner: Obj) -> list[Obj]:
     )
 
 
-async def history_of(api: Api, kind: Kind, owner: Obj, *, extra: dict[str, str] | None = None) -> History:
-    """The history, with a revision for the template of now: made, or moved to its end, where it has to be.
-
-    Args:
-        extra: annotations of a revision that is made.
-    """
+async def history_of(api: Api, kind: Kind, owner: Obj) -> History:
+    """The history, with a revision for the template of now: made, or moved to its end, where it has to be."""
     revisions = await claimed(api, kind, owner)
     collisions = int((owner.get("status") or {}).get("collisionCount") or 0)
     data = _data(owner)
     number = max((each["revision"] for each in revisions), default=0) + 1
     equal = [each for each in revisions if each["data"] == data]
     if equal and equal[-1] is revisions[-1]:
-        return History(revisions, revisions[-1], collisions)
+        return History(revisions, equal[-1], collisions)
     if equal:
         moved = await api.update(REVISIONS, {**equal[-1], "revision": number})
         rest = [each for each in revisions if each is not equal[-1]]
         return History([*rest, moved], moved, collisions)
-    made, collisions = await _create(api, kind, owner, data, number, collisions, extra or {})
+    made, collisions = await _create(api, kind, owner, data, number, collisions)
     return History([*revisions, made], made, collisions)
 
 
 async def _create(
-    api: Api, kind: Kind, owner: Obj, data: dict[str, Any], number: int, collisions: int, extra: dict[str, str]
+    api: Api, kind: Kind, owner: Obj, data: dict[str, Any], number: int, collisions: int
 ) -> tuple[Obj, int]:
     meta = owner["metadata"]
     labels = (owner["spec"]["template"].get("metadata") or {}).get("labels") or {}
-    annotations = {**(meta.get("annotations") or {}), **extra}
+    annotations = meta.get("annotations") or {}
+    of_daemons = kind == DAEMON_SETS
     while True:
-        hashed = revision_hash(data, collisions)
+        if of_daemons:
+            hashed = template_hash(
+                owner["spec"]["template"], collisions or (owner.get("status") or {}).get(_COLLISIONS)
+            )
+        else:
+            hashed = revision_hash(data, collisions)
         made: Obj = {
             "metadata": {
                 "name": f"{meta['name'][:223]}-{hashed}",
                 "namespace": meta["namespace"],
-                "labels": {**labels, _NAMED_BY: hashed},
+                "labels": {**labels, HASH if of_daemons else _NAMED_BY: hashed},
                 "ownerReferences": [controller_ref(kind, owner)],
             },
             "data": data,

@@ -17,9 +17,12 @@ from kubewright.model.selector import LabelSelector, Selector
 from .api import Api
 from .claims import Claims
 from .clock import Clock, LoopClock, VirtualClock
+from .cronjobs import CronJobs
+from .daemonsets import DaemonSets
 from .deployments import Deployments
 from .engine import Controller, Engine
 from .failures import Failing, Failure
+from .jobs import Jobs
 from .kinds import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from .kubelets import Kubelets
 from .nodes import Nodes
@@ -83,6 +86,9 @@ class Workloads:
             ReplicaSets(engine, api, REPLICA_SETS),
             ReplicaSets(engine, api, REPLICATION_CONTROLLERS),
             StatefulSets(engine, api),
+            DaemonSets(engine, api),
+            CronJobs(engine, api),
+            Jobs(engine, api),
             self._claims,
             Services(engine, api),
             Scheduler(engine, api, self._kubelets.failures),
