@@ -6,7 +6,7 @@
 | | MutatingAdmissionWebhook | what a configuration names |
 | | all of them once more, if a webhook changed the object | |
 | validating | the plugins of single kinds | |
-| | ValidatingAdmissionWebhook | |
+| | ValidatingAdmissionPolicy, ValidatingAdmissionWebhook | what a configuration names |
 
 Owns what is configured now: it listens to the store, and a change is in force for the next request. Where nobody has
 configured anything, and the kind has no plugins of its own, `asks` says so and nothing else is done; what webhooks and
@@ -16,7 +16,7 @@ apiserver/pkg/admission/{chain,reinvocation}.go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from ..catalog import ResourceType
@@ -27,6 +27,7 @@ from .plugins import Plugin, World, plugins_by_resource
 
 if TYPE_CHECKING:
     from .hooks import Caller
+    from .validations import ValidatingPolicies
     from .webhooks import Reinvocation, WebhookPlugins
 
 __all__ = ["AdmissionControl"]
@@ -34,14 +35,18 @@ __all__ = ["AdmissionControl"]
 _GROUP: Final = "admissionregistration.k8s.io"
 _MUTATING: Final = resource_key(_GROUP, "mutatingwebhookconfigurations")
 _VALIDATING: Final = resource_key(_GROUP, "validatingwebhookconfigurations")
-_CONFIGURATION: Final = (_MUTATING, _VALIDATING)
+_POLICIES: Final = resource_key(_GROUP, "validatingadmissionpolicies")
+_POLICY_BINDINGS: Final = resource_key(_GROUP, "validatingadmissionpolicybindings")
+_CONFIGURATION: Final = frozenset({_MUTATING, _VALIDATING, _POLICIES, _POLICY_BINDINGS})
 _REVIEWS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups of what is never stored and never shown to webhooks and policies: who may ask must not depend on them."""
 
 _NAMES: Final[Mapping[str, str]] = {
     "MutatingAdmissionWebhook": _MUTATING,
     "ValidatingAdmissionWebhook": _VALIDATING,
+    "ValidatingAdmissionPolicy": _POLICY_BINDINGS,
 }
+"""Plugins that are there when something is configured, and what it has to be."""
 
 
 class AdmissionControl:
@@ -70,6 +75,7 @@ class AdmissionControl:
         self._is_stale = True
         self._concerns_all = False
         self._hooks: WebhookPlugins | None = None
+        self._policies: ValidatingPolicies | None = None
         backend.store.listeners.append(self._noticed)
         backend.admission = self
 
@@ -92,16 +98,29 @@ class AdmissionControl:
         self._is_stale = False
         found = {name: self._configured(key) for name, key in _NAMES.items() if name not in self._disabled}
         self._concerns_all = any(found.values())
-        if not self._concerns_all:
-            self._hooks = None
-            return
+        mutating = found.get("MutatingAdmissionWebhook") or ()
+        validating = found.get("ValidatingAdmissionWebhook") or ()
+        self._hooks = self._webhooks(mutating, validating) if mutating or validating else None
+        bindings = found.get("ValidatingAdmissionPolicy")
+        self._policies = self._validating_policies(bindings) if bindings else None
+
+    def _webhooks(self, mutating: Iterable[Entry], validating: Iterable[Entry]) -> WebhookPlugins:
         from .hooks import hooks_of
         from .webhooks import WebhookPlugins
 
-        if self._hooks is None:
-            self._hooks = WebhookPlugins(self._backend, self._caller())
-        self._hooks.mutating = hooks_of(found.get("MutatingAdmissionWebhook", ()))
-        self._hooks.validating = hooks_of(found.get("ValidatingAdmissionWebhook", ()))
+        made = self._hooks or WebhookPlugins(self._backend, self._caller())
+        made.mutating, made.validating = hooks_of(mutating), hooks_of(validating)
+        return made
+
+    def _validating_policies(self, bindings: Iterable[Entry]) -> ValidatingPolicies:
+        from kubewright.schema.cel.admission import ValidatingPolicy
+
+        from .bindings import bound_policies
+        from .validations import ValidatingPolicies
+
+        made = self._policies or ValidatingPolicies(self._backend)
+        made.policies = bound_policies(self._configured(_POLICIES), bindings, ValidatingPolicy, made.policies)
+        return made
 
     def _configured(self, resource: str) -> list[Entry]:
         return self._backend.store.collection(resource).page().entries
@@ -141,6 +160,8 @@ class AdmissionControl:
                 plugin.validate(attributes, self._world)
         if not self._concerns_all or not _is_for_others(attributes):
             return
+        if self._policies is not None and self._policies.policies:
+            await self._policies.validate(attributes)
         if self._hooks is not None and self._hooks.validating:
             await self._hooks.validate(attributes)
 

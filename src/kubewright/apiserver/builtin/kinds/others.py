@@ -14,7 +14,17 @@ from ...errors import invalid_of
 from ...strategy import Context
 from ..conversion import event_to_core
 from ..rules import Rules
-from ..validation import autoscaling, certificates, claims, configuration, networking, rbac, statuses, warnings
+from ..validation import (
+    autoscaling,
+    certificates,
+    claims,
+    configuration,
+    networking,
+    policies,
+    rbac,
+    statuses,
+    warnings,
+)
 from ..validation.texts import Object, fixed, immutable
 from ..validation.webhooks import webhook_configuration
 from .checks import changed, created, same_as_created
@@ -95,6 +105,15 @@ def _webhooks(**more: Any) -> Rules:
         validate_update=same_as_created(webhook_configuration),
         **more,
     )
+
+
+def _checked(check: Callable[[Object], list[FieldError]]) -> dict[str, Any]:
+    """The same check of what is new and of what has changed; what has not changed was let in once."""
+
+    def again(new: Object, old: Object, context: Context) -> list[FieldError]:
+        return [] if same(new.get("spec"), old.get("spec")) else check(new)
+
+    return {"validate": created(check), "validate_update": again}
 
 
 _role = partial(rbac.role, namespaced=True)
@@ -193,11 +212,17 @@ RULES: Final[dict[tuple[str, str], Rules]] = {
     ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): _webhooks(),
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): _webhooks(),
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): Rules(
-        has_status=True, counts="spec", unconditional=False
+        has_status=True, counts="spec", unconditional=False, **_checked(policies.validating_policy)
     ),
-    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): Rules(counts="spec", unconditional=False),
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): Rules(counts="spec", unconditional=False),
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): Rules(counts="spec", unconditional=False),
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): Rules(
+        counts="spec", unconditional=False, **_checked(policies.validating_binding)
+    ),
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): Rules(
+        counts="spec", unconditional=False, **_checked(policies.mutating_policy)
+    ),
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): Rules(
+        counts="spec", unconditional=False, **_checked(policies.mutating_binding)
+    ),
     ("apiregistration.k8s.io/v1", "APIService"): Rules(has_status=True, unconditional=False),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): Rules(has_status=True, counts="spec", unconditional=False),
     ("certificates.k8s.io/v1", "CertificateSigningRequest"): Rules(

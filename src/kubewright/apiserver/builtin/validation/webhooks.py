@@ -1,22 +1,24 @@
-"""Checks of webhook configurations. Their CEL conditions are not compiled here."""
+"""Checks of webhook configurations, and of what policies have in common with them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from kubewright.schema.structural.fielderrors import duplicate, invalid, not_supported, required
+from kubewright.schema.structural.fielderrors import duplicate, invalid, not_supported, required, too_many
 from kubewright.schema.structural.metarules import dns_subdomain, old_dns_label, qualified_name
 
 from .labels import label_selector
 from .texts import Errors, Object, check, port_number
 
-__all__ = ["webhook_configuration"]
+__all__ = ["conditions", "rule", "webhook_configuration"]
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
 _FORM: Final = "; desired format: https://host[/path]"
 _VERSIONS: Final = ("v1", "v1beta1")
+_MOST_CONDITIONS: Final = 64
 
 
 def webhook_configuration(obj: Object) -> Errors:
@@ -37,7 +39,7 @@ def webhook_configuration(obj: Object) -> Errors:
 def _hook(path: str, hook: Object) -> Errors:
     errors = _full_name(f"{path}.name", hook.get("name", ""))
     for place, rule in enumerate(hook.get("rules", ())):
-        errors += _rule(f"{path}.rules[{place}]", rule)
+        errors += rule(f"{path}.rules[{place}]", rule)
     errors += _chosen(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
     errors += _chosen(f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact"))
     effects = hook.get("sideEffects")
@@ -52,7 +54,8 @@ def _hook(path: str, hook: Object) -> Errors:
         errors += label_selector(f"{path}.{name}", hook.get(name))
     errors += _chosen(f"{path}.reinvocationPolicy", hook.get("reinvocationPolicy"), ("IfNeeded", "Never"))
     errors += _client(f"{path}.clientConfig", hook.get("clientConfig") or {})
-    return errors + _conditions(f"{path}.matchConditions", hook.get("matchConditions", []))
+    found = hook.get("matchConditions", [])
+    return errors + conditions(f"{path}.matchConditions", found, _uncompiled(found) if found else {})
 
 
 def _chosen(path: str, value: str | None, known: tuple[str, ...]) -> Errors:
@@ -70,7 +73,8 @@ def _full_name(path: str, name: str) -> Errors:
     return []
 
 
-def _rule(path: str, rule: Object) -> Errors:
+def rule(path: str, rule: Object) -> Errors:
+    """Errors of a rule."""
     operations = rule.get("operations") or []
     errors = [] if operations else [required(f"{path}.operations")]
     if len(operations) > 1 and "*" in operations:
@@ -185,11 +189,13 @@ def _service(path: str, service: Object) -> Errors:
     return errors
 
 
-def _conditions(path: str, conditions: list[Object]) -> Errors:
+def conditions(path: str, found: list[Object], wrong: Mapping[int, str]) -> Errors:
+    """Errors of match conditions; `wrong` is what is wrong with expressions, by place."""
     errors: Errors = []
     seen: set[str] = set()
-    wrong = _uncompiled(conditions) if conditions else {}
-    for place, condition in enumerate(conditions):
+    if len(found) > _MOST_CONDITIONS:
+        errors.append(too_many(path, len(found), _MOST_CONDITIONS))
+    for place, condition in enumerate(found):
         here, name = f"{path}[{place}]", condition.get("name", "")
         if not condition.get("expression", "").strip():
             errors.append(required(f"{here}.expression"))

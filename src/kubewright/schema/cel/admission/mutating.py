@@ -34,13 +34,13 @@ class Mutation:
         is_patch = self.patch_type == "JSONPatch"
         field = mutation.get("jsonPatch" if is_patch else "applyConfiguration") or {}
         returns = (_PATCHES if is_patch else _OBJECT,)
-        self._expression = compile_expression(str(field.get("expression", "")).strip(), env, returns)
+        self.expression = compile_expression(str(field.get("expression", "")).strip(), env, returns)
         self._variables = variables
         self._budget = budget
 
     @property
     def error(self) -> str:
-        return self._expression.error
+        return self.expression.error
 
     def evaluate(
         self, inputs: AdmissionInputs, *, interrupted: Callable[[], bool] | None = None
@@ -51,10 +51,10 @@ class Mutation:
             PolicyError: there is none, in the server's words; the failure policy decides.
             Interrupted: nobody wants to know any more.
         """
-        if self._expression.error:
-            raise PolicyError(self._expression.error)
+        if self.expression.error:
+            raise PolicyError(self.expression.error)
         activation = Activation(inputs, self._budget, self._variables, interrupted)
-        evaluation = activation.evaluate(self._expression)
+        evaluation = activation.evaluate(self.expression)
         if evaluation.error:
             raise PolicyError(evaluation.error)
         try:
