@@ -72,7 +72,7 @@ ZERO = {
 
 
 def deep(spec):
-    return to_dict(from_dict(Thing, {"spec": spec}))["spec"]
+    return to_dict(from_dict(Thing, {"spec": spec}).spec)
 
 
 class Nothing(Model):

@@ -124,6 +124,13 @@ def generate_models(
     kubeconfig: Kubeconfig = None,
     group: Annotated[list[str] | None, typer.Option(help="Only this API group; may be repeated.")] = None,
     docs: Annotated[bool, typer.Option("--docs", help="Docstrings for fields as well.")] = False,
+    keep_empty: Annotated[
+        bool,
+        typer.Option(
+            "--keep-empty",
+            help="Of CRDs: tell an empty list or map (absent: None), and a null (absent: UNSET), from absent.",
+        ),
+    ] = False,
     check: Annotated[bool, typer.Option("--check", help="Only compare with the files; exit 1 if they differ.")] = False,
 ) -> None:
     """Typed models of built-in kinds or of anybody's CRDs."""
@@ -132,7 +139,15 @@ def generate_models(
     from .fetch import cluster_documents
 
     with cluster_documents(source, kubeconfig) as (address, fetch):
-        changed = write_models(address, output, groups=group or None, field_docs=docs, check=check, fetch=fetch)
+        changed = write_models(
+            address,
+            output,
+            groups=group or None,
+            field_docs=docs,
+            keep_empty=keep_empty,
+            check=check,
+            fetch=fetch,
+        )
     for change in changed:
         if check:
             print(f"{change}\n{change.diff}", file=sys.stderr, end="")

@@ -15,10 +15,8 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
 from ..model import Model
-from ..model.base import encode_hook
+from ..model.codec import encode_value
 from ..observe.instruments import RequestMetrics
 from .calls import ACCEPT, JSON
 from .config import ClientConfig
@@ -31,8 +29,6 @@ from .transport import Headers, Response
 from .writes import Writes
 
 __all__ = ["Client"]
-
-_ENCODE = msgspec.json.Encoder(enc_hook=encode_hook).encode
 
 
 class Client(Reads, Writes):
@@ -186,7 +182,7 @@ class Client(Reads, Writes):
             raise InvalidRequest("path", path, "is not a path that starts with '/', without a query", "use query=")
         if query:
             path += "?" + urlencode(query)
-        sent = body if body is None or isinstance(body, bytes) else _ENCODE(body)
+        sent = body if body is None or isinstance(body, bytes) else encode_value(body)
         if headers is None:
             headers = ACCEPT if sent is None else JSON
         return await self._http.request(method, path, headers=headers, body=sent, timeout_seconds=timeout_seconds)

@@ -23,15 +23,13 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from ..model import Model
-from ..model.base import encode_hook
+from ..model.codec import encode_value
 from ..model.patch import merge_diff
 from .paths import InvalidRequest
 
 __all__ = ["JsonPatch", "MergePatch", "Patch", "StrategicPatch"]
 
 PatchHeaders: TypeAlias = tuple[tuple[str, str], ...]
-
-_ENCODE = msgspec.json.Encoder(enc_hook=encode_hook).encode
 
 
 def _headers(content_type: str) -> PatchHeaders:
@@ -47,7 +45,7 @@ class _ObjectPatch:
     def __init__(self, changes: Mapping[str, Any] | Model | bytes, *, resource_version: str | None = None) -> None:
         if resource_version is not None:
             changes = _locked(changes, resource_version)
-        self.body: bytes = changes if isinstance(changes, bytes) else _ENCODE(changes)
+        self.body: bytes = changes if isinstance(changes, bytes) else encode_value(changes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.body.decode(errors='replace')})"
@@ -63,7 +61,7 @@ def _locked(changes: Mapping[str, Any] | Model | bytes, resource_version: str) -
     if not resource_version:
         rule = "is empty and would lock nothing"
         raise InvalidRequest("resource_version", resource_version, rule, "read the object first, or leave it out")
-    plain: dict[str, Any] = msgspec.json.decode(changes if isinstance(changes, bytes) else _ENCODE(changes))
+    plain: dict[str, Any] = msgspec.json.decode(changes if isinstance(changes, bytes) else encode_value(changes))
     plain["metadata"] = {**(plain.get("metadata") or {}), "resourceVersion": resource_version}
     return plain
 
@@ -104,7 +102,7 @@ class JsonPatch:
     headers: ClassVar[PatchHeaders] = _headers("application/json-patch+json")
 
     def __init__(self, operations: Sequence[Mapping[str, Any]] | bytes) -> None:
-        self.body: bytes = operations if isinstance(operations, bytes) else _ENCODE(list(operations))
+        self.body: bytes = operations if isinstance(operations, bytes) else encode_value(list(operations))
 
     def __repr__(self) -> str:
         return f"JsonPatch({self.body.decode(errors='replace')})"

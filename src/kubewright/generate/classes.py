@@ -6,8 +6,10 @@
 | optional scalar, object or enum | `T | None = None` |
 | optional scalar of a Go type that is no pointer (`default: ""`, `0`) | that zero, always sent, as Go does |
 | optional list or map of one type | `[]`, `{}`: an empty one is absent on the wire, as with Go's `omitempty` |
-| the same of a custom resource, with items by default | `None`: what is absent gets them, an empty one is sent |
-| optional and nullable, of a custom resource, with a default | `T | None | UnsetType = UNSET`: null is sent |
+| the same of a custom resource, with items by default (or `keep_empty`) | `None`: absent, an empty one is sent |
+| optional and nullable, of a custom resource, with a default (or `keep_empty`) | `T | None | UnsetType = UNSET` |
+| what a server keeps and the schema does not name | `unknown_fields: UnknownFields = {}` |
+| apiVersion, kind and metadata of an embedded resource | fields, whether named or not |
 | `spec` of a kind | required when its class has required fields, else made empty |
 | `status` of a kind | made empty: what it requires gets Go's zero value, so that reading a status never fails |
 
@@ -32,10 +34,12 @@ from .naming import class_name, distinct, field_names
 from .types import (
     EMBEDDED_METADATA,
     FREE_OBJECT,
+    UNKNOWN_FIELDS,
     Enums,
     Ref,
     TypeExpr,
     is_embedded_metadata,
+    keeps_unknown,
     limited,
     list_of,
     map_of,
@@ -50,6 +54,13 @@ __all__ = ["Class", "ClassBuilder", "Field"]
 _ZERO: Final = {"str": '""', "int": "0", "float": "0.0", "bool": "False", "bytes": 'b""'}
 _EMPTY: Final = {"list": "[]", "map": "{}"}
 _NOT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+_OF_OBJECTS: Final = frozenset({"api_version", "kind", "metadata"})
+_EMBEDDED: Final[dict[str, Schema]] = {
+    "apiVersion": {"type": "string"},
+    "kind": {"type": "string"},
+    "metadata": {"type": "object"},
+}
+_UNKNOWN: Final = "unknown_fields"
 
 
 @dataclass(frozen=True)
@@ -96,13 +107,22 @@ class ClassBuilder:
         enums: "strict" makes a `Literal`; "open" one for the type checker only, so that a value that a newer server
             knows does not fail to decode.
         elsewhere: the dotted module of a class that need not be generated, or None.
+        keep_empty: of custom resources, tell an empty list or map, and a null, from one that is absent.
     """
 
-    def __init__(self, definitions: Definitions, enums: Enums, elsewhere: Callable[[Home, str], str | None]) -> None:
+    def __init__(
+        self,
+        definitions: Definitions,
+        enums: Enums,
+        elsewhere: Callable[[Home, str], str | None],
+        *,
+        keep_empty: bool = False,
+    ) -> None:
         self.modules: dict[Home, dict[str, Class]] = {}
         self._definitions = definitions
         self._enums: Enums = enums
         self._elsewhere = elsewhere
+        self._keep_empty = keep_empty
         self._refs: dict[str, Ref] = {}
         self._statuses: set[str] = set()
 
@@ -136,9 +156,11 @@ class ClassBuilder:
         if reference:
             return self._named(reference)
         if schema.get("type") == "array":
-            item = schema.get("items", {})
+            item = schema.get("items") or {}
+            if place.structural and keeps_unknown(schema):  # a server then keeps those of the items
+                item = {**item, "x-kubernetes-preserve-unknown-fields": True}
             expr = list_of(self._element(item, place, *path, "Item"))
-        elif _properties(schema):
+        elif _properties(schema) and (schema.get("type") or not place.structural):
             expr = well_known(schema) or self._nested(schema, place, path, status)
         elif schema.get("type") == "object":
             values = schema.get("additionalProperties")
@@ -146,7 +168,7 @@ class ClassBuilder:
                 return FREE_OBJECT
             expr = map_of(self._element(values, place, *path, "Value"))
         else:
-            expr = scalar(schema, self._enums)
+            expr = scalar(schema, self._enums, exact=place.structural)
         return limited(expr, schema) if place.structural else expr
 
     def _element(self, schema: Schema, place: _Place, *path: str) -> TypeExpr:
@@ -191,7 +213,12 @@ class ClassBuilder:
         self, cls: Class, schema: Schema, properties: dict[str, Schema], place: _Place, *, zeros: bool = False
     ) -> None:
         required = set(schema.get("required", ()))
-        for wire, name in field_names(properties).items():
+        taken = set(_OF_OBJECTS) if cls.resource is not None else set()
+        if place.structural and schema.get("x-kubernetes-embedded-resource"):
+            properties, required = {**_EMBEDDED, **properties}, {*required, "apiVersion", "kind"}
+        if place.structural and keeps_unknown(schema):
+            taken.add(_UNKNOWN)
+        for wire, name in field_names(properties, taken).items():
             part = properties[wire]
             if place.structural and is_embedded_metadata(wire, part, schema):
                 expr = EMBEDDED_METADATA
@@ -199,10 +226,14 @@ class ClassBuilder:
                 expr = self._type(part, place, wire, status=cls.resource is not None and wire == "status")
             zero = zeros if wire in required else not place.structural and part.get("default") in ("", 0)
             needed = wire in required and (place.structural or expr.shape != "time")
-            made = _field(name, wire, expr, part, required=needed, zero=zero, structural=place.structural)
+            told = place.structural and (self._keep_empty or part.get("default") is not None)
+            made = _field(name, wire, expr, part, required=needed, zero=zero, told=told)
             cls.fields.append(self._made_of(made) if cls.resource is not None else made)
             zero_default = place.structural and not made.required
             note_merge_facts(cls.data, wire, part, atomic=self._is_atomic(part), zero_default=zero_default)
+        if _UNKNOWN in taken:
+            doc = "What the server keeps beside the other fields."
+            cls.fields.append(Field(_UNKNOWN, "unknownFields", UNKNOWN_FIELDS, default="{}", doc=doc))
         if schema.get("x-kubernetes-map-type") == "atomic":
             cls.data["__atomic__"] = True
 
@@ -226,18 +257,21 @@ class ClassBuilder:
         return not ours and definition.schema.get("x-kubernetes-map-type") == "atomic"
 
 
-def _field(
-    name: str, wire: str, expr: TypeExpr, schema: Schema, *, required: bool, zero: bool, structural: bool
-) -> Field:
-    """`zero`: the default is the zero of the type, if it has one."""
+def _field(name: str, wire: str, expr: TypeExpr, schema: Schema, *, required: bool, zero: bool, told: bool) -> Field:
+    """One field.
+
+    Args:
+        zero: the default is the zero of the type, if it has one.
+        told: an empty list or map, and a null, are something else than absent: there is a default in the place of what
+            is absent and of nothing else, or all are told apart.
+    """
     made = Field(name, wire, expr, doc=schema.get("description", ""))
     if required and not zero:
         nullable = schema.get("nullable") and expr.shape not in _EMPTY
         return replace(made, type=optional(expr)) if nullable else made
-    filled = structural and schema.get("default") is not None  # in the place of what is absent, and of nothing else
-    if filled and schema.get("nullable"):
+    if told and schema.get("nullable"):
         return replace(made, type=unset(optional(expr)), default="UNSET")
-    if expr.shape in _EMPTY and not (filled and schema["default"]):
+    if expr.shape in _EMPTY and not (told and schema.get("default", True)):
         return replace(made, default=_EMPTY[expr.shape])
     if zero and expr.shape in _ZERO:
         return replace(made, default=_ZERO[expr.shape])

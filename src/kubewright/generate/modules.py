@@ -57,6 +57,7 @@ def generate_models(
     *,
     groups: Collection[str] | None = None,
     field_docs: bool = False,
+    keep_empty: bool = False,
     check: bool = False,
     fetch: Fetch | None = None,
 ) -> list[Change]:
@@ -67,6 +68,8 @@ def generate_models(
         out_dir: the folder that gets one package per API group; made when it is absent.
         groups: the API groups to take, `core` among them; all but those of `kubewright.models` unless given.
         field_docs: write the first sentence of each field's description below it.
+        keep_empty: of custom resources, tell an empty list or map from an absent one (`None`), and a null from an
+            absent value (`UNSET`). Without it they are absent when written, as Go's `omitempty` has it.
         check: write nothing.
         fetch: how to read a path of a server that asks for credentials.
 
@@ -77,7 +80,7 @@ def generate_models(
         GenerateError: the input cannot be read, or models cannot be made of it.
     """
     chosen = None if groups is None else {"" if group == "core" else group for group in groups}
-    files = generate(load_documents(source, fetch=fetch), groups=chosen, field_docs=field_docs)
+    files = generate(load_documents(source, fetch=fetch), groups=chosen, field_docs=field_docs, keep_empty=keep_empty)
     return write(files, Path(out_dir), check=check)
 
 
@@ -89,6 +92,7 @@ def generate(
     enums: Enums = "strict",
     notice: str = "",
     field_docs: bool = False,
+    keep_empty: bool = False,
 ) -> dict[str, str]:
     """The files, by path below the output folder.
 
@@ -98,6 +102,7 @@ def generate(
         enums: see `ClassBuilder`.
         notice: lines for each module's docstring.
         field_docs: write the first sentence of each field's description below it.
+        keep_empty: see `generate_models`.
 
     Raises:
         GenerateError: no kind is left, or models cannot be made of one.
@@ -110,7 +115,7 @@ def generate(
         module = None if groups is not None and home[0] in groups else built_in(*home)
         return module if module is not None and name in importlib.import_module(module).__all__ else None
 
-    modules = build_modules(documents, chosen, elsewhere, enums)
+    modules = build_modules(documents, chosen, elsewhere, enums, keep_empty=keep_empty)
     return render(modules, notice=notice, field_docs=field_docs)
 
 
@@ -138,6 +143,8 @@ def build_modules(
     chosen: Callable[[Definition], bool],
     elsewhere: Callable[[Home, str], str | None],
     enums: Enums,
+    *,
+    keep_empty: bool = False,
 ) -> dict[Home, dict[str, Class]]:
     """The classes of the chosen kinds and of what they refer to, by module and name. Raises GenerateError: no kinds.
 
@@ -149,7 +156,7 @@ def build_modules(
     for crd in documents.crds:
         add_crd(definitions, crd)
     kinds = list(definitions.kinds())
-    builder = ClassBuilder(definitions, enums, elsewhere)
+    builder = ClassBuilder(definitions, enums, elsewhere, keep_empty=keep_empty)
     # A CRD that is given beside the document of the server that has it comes last, and knows more of its kind.
     wanted = {(kind.home, kind.class_name): kind for kind in kinds if chosen(kind)}
     builder.build(wanted.values())

@@ -62,12 +62,12 @@ def needs_rename(name: str, wire: str) -> bool:
     return made.__struct_encode_fields__ != (wire,)
 
 
-def field_names(wires: Iterable[str]) -> dict[str, str]:
-    """Wire name to Python name for the fields of one object, each distinct. The order is kept."""
+def field_names(wires: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:
+    """Wire name to Python name for the fields of one object, each distinct and none of `taken`. The order is kept."""
     wanted = {wire: snake_case(wire) for wire in wires}
     names: dict[str, str] = {}
     for wire in sorted(wanted, key=lambda wire: (needs_rename(wanted[wire], wire), wire)):
-        names[wire] = distinct(wanted[wire], names.values(), "_")
+        names[wire] = distinct(wanted[wire], {*taken, *names.values()}, "_")
     return {wire: names[wire] for wire in wanted}
 
 

@@ -17,11 +17,13 @@ __all__ = [
     "ANY",
     "EMBEDDED_METADATA",
     "FREE_OBJECT",
+    "UNKNOWN_FIELDS",
     "Enums",
     "Ref",
     "Shape",
     "TypeExpr",
     "is_embedded_metadata",
+    "keeps_unknown",
     "limited",
     "list_of",
     "map_of",
@@ -55,6 +57,8 @@ ANY: Final = TypeExpr((_ANY_REF,), "any")
 FREE_OBJECT: Final = TypeExpr(("dict[str, ", _ANY_REF, "]"), "other")
 """Any JSON object. Its shape is not "map": `{}` is something else than nothing where anything may be meant."""
 
+UNKNOWN_FIELDS: Final = TypeExpr((Ref("kubewright.model", "UnknownFields"),), "map")
+
 _SCALARS: Final[dict[tuple[str, str], TypeExpr]] = {
     ("string", "byte"): TypeExpr(("bytes",), "bytes"),
     ("string", "date-time"): TypeExpr((Ref("datetime", "datetime"),), "time"),
@@ -72,8 +76,19 @@ _QUANTITY_PATTERN: Final = (
 )
 """What controller-gen writes for a Quantity."""
 
-_CONDITION: Final = frozenset({"lastTransitionTime", "message", "reason", "status", "type"})
-_SELECTOR: Final = frozenset({"matchExpressions", "matchLabels"})
+_TEXT: Final[Schema] = {"type": "string"}
+_CONDITION: Final[dict[str, Schema]] = {
+    "lastTransitionTime": {**_TEXT, "format": "date-time"},
+    "message": _TEXT,
+    "observedGeneration": {"type": "integer"},
+    "reason": _TEXT,
+    "status": _TEXT,
+    "type": _TEXT,
+}
+_SELECTOR: Final[dict[str, Schema]] = {
+    "matchExpressions": {"type": "array", "items": {"type": "object"}},
+    "matchLabels": {"type": "object", "additionalProperties": _TEXT},
+}
 
 _METADATA: Final[dict[str, Schema]] = {
     "annotations": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -93,14 +108,23 @@ _LENGTHS: Final = {
 }
 
 
-def scalar(schema: Schema, enums: Enums) -> TypeExpr:
-    """The type of a schema that is neither an object nor an array; `Any` for one without a type."""
+_EXACT_NUMBER: Final = TypeExpr(("int | float",), "float")
+
+
+def scalar(schema: Schema, enums: Enums, *, exact: bool = False) -> TypeExpr:
+    """The type of a schema that is neither an object nor an array; `Any` for one without a type.
+
+    Args:
+        exact: a number of a custom resource, whose server keeps `1` and `1.0` apart, and all digits of large integers.
+    """
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
         return _QUANTITY if schema.get("pattern") == _QUANTITY_PATTERN else _INT_OR_STRING
     kind = schema.get("type", "")
     plain = _SCALARS.get((kind, schema.get("format", ""))) or _PLAIN.get(kind)
     if plain is None:
         return ANY
+    if exact and plain.shape == "float":
+        return _EXACT_NUMBER
     return _literal(schema["enum"], plain, enums) if schema.get("enum") else plain
 
 
@@ -117,12 +141,23 @@ def _literal(values: list[Any], plain: TypeExpr, enums: Enums) -> TypeExpr:
 
 def well_known(schema: Schema) -> TypeExpr | None:
     """The class of `kubewright.model` that an object without a name has the shape of, or None."""
-    names = set(schema.get("properties", {}))
-    if names - {"observedGeneration"} == _CONDITION:
+    if keeps_unknown(schema):
+        return None
+    properties = schema.get("properties", {})
+    if _CONDITION.keys() - {"observedGeneration"} <= properties.keys() and _are(properties, _CONDITION):
         return TypeExpr((Ref("kubewright.model", "Condition"),), "model")
-    if names == _SELECTOR:
+    if _SELECTOR.keys() == properties.keys() and _are(properties, _SELECTOR):
         return TypeExpr((Ref("kubewright.model", "LabelSelector"),), "model")
     return None
+
+
+def keeps_unknown(schema: Schema) -> bool:
+    """Whether a server keeps fields of the value that the schema does not name."""
+    return bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+
+
+def _are(properties: dict[str, Schema], wanted: dict[str, Schema]) -> bool:
+    return all(name in wanted and _has_types(part, wanted[name]) for name, part in properties.items())
 
 
 def is_embedded_metadata(wire: str, schema: Schema, parent: Schema) -> bool:
@@ -133,20 +168,20 @@ def is_embedded_metadata(wire: str, schema: Schema, parent: Schema) -> bool:
     """
     if wire != "metadata" or schema.get("type") != "object":
         return False
-    if schema.get("additionalProperties") or schema.get("x-kubernetes-preserve-unknown-fields"):
+    if parent.get("x-kubernetes-embedded-resource"):
+        return True
+    if schema.get("additionalProperties") or keeps_unknown(schema):
         return False
     properties = schema.get("properties") or {}
     if properties:
-        return all(name in _METADATA and _has_types(part, _METADATA[name]) for name, part in properties.items())
+        return _are(properties, _METADATA)
     beside = parent.get("properties") or {}
-    return (
-        bool(parent.get("x-kubernetes-embedded-resource")) or "spec" in beside or {"apiVersion", "kind"} <= set(beside)
-    )
+    return "spec" in beside or {"apiVersion", "kind"} <= set(beside)
 
 
 def _has_types(schema: Schema, wanted: Schema) -> bool:
     inner = ("items", "additionalProperties")
-    if schema.get("type") != wanted["type"]:
+    if schema.get("type") != wanted["type"] or schema.get("format") != wanted.get("format", schema.get("format")):
         return False
     return all(
         isinstance(schema.get(key), dict) and _has_types(schema[key], wanted[key]) for key in inner if key in wanted

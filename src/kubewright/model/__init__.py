@@ -39,6 +39,7 @@ __all__ = [
     "Selector",
     "Time",
     "UNSET",
+    "UnknownFields",
     "UnsetType",
     "Unstructured",
     "add_finalizer",
@@ -132,4 +133,5 @@ from .resource import Column, Object, Resource, ResourceInfo, ScaleInfo, info_of
 from .scheme import DecodedList, KindConflict, NoKindRegistered, Scheme
 from .selector import LabelSelector, LabelSelectorRequirement, Requirement, Selector
 from .times import Duration, MicroTime, Time, format_time, now, parse_time, to_second
+from .unknown import UnknownFields
 from .unstructured import Unstructured, unstructured

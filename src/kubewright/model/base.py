@@ -10,7 +10,8 @@ A Model is a msgspec Struct with the four habits that Kubernetes' JSON asks for:
 | every other default is always sent | what the server would default to may have changed since; an explicit 1 stays 1 |
 
 Where absent and null are different things, declare `x: T | None | UnsetType = UNSET`: `UNSET` is absent, `None` null.
-Unknown fields are ignored when decoding; `kubewright.model.overlay` keeps them across a read-modify-write.
+Unknown fields are ignored when decoding, unless the class has a field for them (`UnknownFields`, see `unknown.py`);
+`kubewright.model.overlay` keeps them across a read-modify-write either way.
 
 The garbage collector does not track Models: they are trees. Do not build reference cycles through one.
 
@@ -43,6 +44,7 @@ from typing_extensions import TypeAliasType
 
 from . import pydantics
 from .pydantics import is_pydantic
+from .unknown import WIRE_NAME, flattened, keeper_of, says_unknown
 
 __all__ = [
     "Always",
@@ -51,6 +53,7 @@ __all__ = [
     "UNSET",
     "UnsetType",
     "WireType",
+    "builtins_of",
     "decode_hook",
     "encode_hook",
     "field",
@@ -145,6 +148,12 @@ def _always_sent(default: Any, omit_zero: bool) -> Any:
     return field(default_factory=cast("Callable[[], Any]", Always(default)))
 
 
+def _check_unknown(cls: str, attribute: str, default: Any) -> None:
+    if default != {} and getattr(default, "default_factory", None) is not dict:
+        rule = "UnknownFields needs an empty default"
+        raise TypeError(f"{cls}.{attribute}: {rule}; write {attribute}: UnknownFields = {{}}")
+
+
 class ModelMeta(StructMeta):
     """Sets a Model's habits. `omit_zero=True` on a class also leaves out `""`, `0` and `False` (Go's zero values)."""
 
@@ -157,6 +166,10 @@ class ModelMeta(StructMeta):
         config.setdefault("gc", config.get("dict", False) or any(parent.dict for parent in inherited))
         config.setdefault("rename", "camel")
         for attribute, annotation in _annotations(namespace).items():
+            if says_unknown(annotation, namespace.get("__module__", "")):
+                _check_unknown(name, attribute, namespace.get(attribute))
+                namespace[attribute] = field(default_factory=dict, name=WIRE_NAME)
+                continue
             if attribute not in namespace or _is_class_variable(annotation):
                 continue
             namespace[attribute] = _always_sent(namespace[attribute], omit_zero)
@@ -179,15 +192,21 @@ class Model(msgspec.Struct, metaclass=ModelMeta):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         """A Model may be a field of a pydantic model."""
-        return pydantics.core_schema_of(cls, partial(_read, cls), _write)
+        return pydantics.core_schema_of(cls, partial(_read, cls), builtins_of)
 
 
 def _read(cls: Any, value: Any) -> Any:
-    return msgspec.convert(value, cls, dec_hook=decode_hook)
+    made = msgspec.convert(value, cls, dec_hook=decode_hook)
+    if "__keeper__" not in cls.__dict__:
+        cls.__keeper__ = keeper_of(cls)
+    if cls.__keeper__ is not None:
+        cls.__keeper__(made, value)
+    return made
 
 
-def _write(value: Any) -> Any:
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
+def builtins_of(value: Any) -> Any:
+    """A value with Models in it as decoded JSON. Raises TypeError, ValueError, NotImplementedError: it has no JSON."""
+    return flattened(msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook))
 
 
 # -- what is known of a model's fields --------------------------------------------------------------------------------

@@ -5,12 +5,14 @@ one, and an absent field that the model requires, are accepted on a second, slow
 slice, and an older server knows fewer fields). Anything else is a `DecodeError` that names the path.
 
 An Object remembers the bytes it was decoded from (`origin_of`). They are what lets an update keep fields that the class
-does not know, and they cost nothing: the cache hands out the bytes that it keeps anyway.
+does not know, and they cost nothing: the cache hands out the bytes that it keeps anyway. They also say whether a part
+that is blank was there. What was absent and is read as a default or a zero value comes back absent, unless changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import msgspec
@@ -27,16 +29,28 @@ from .base import (
     takes_null,
     unresolved,
 )
-from .lenient import fit
+from .lenient import Path, fit, is_part
 from .meta import ObjectMeta
 from .pydantics import is_pydantic
 from .resource import Object, info_of
+from .unknown import WIRE_NAME, flattened, keeper_of, may_hold
 from .unstructured import Unstructured
 
-__all__ = ["DecodeError", "clone", "decode", "decode_error", "encode", "from_dict", "origin_of", "to_dict"]
+__all__ = [
+    "DecodeError",
+    "clone",
+    "decode",
+    "decode_error",
+    "encode",
+    "encode_value",
+    "from_dict",
+    "origin_of",
+    "to_dict",
+]
 
 T = TypeVar("T")
 _ENCODER = msgspec.json.Encoder(enc_hook=encode_hook)
+_NAMES = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 class DecodeError(ValueError):
@@ -76,12 +90,26 @@ def decode(cls: type[T], data: bytes) -> T:
 
 def _make_decoder(cls: type[Any]) -> Callable[[bytes], Any]:
     try:
-        decoder = msgspec.json.Decoder(cls, dec_hook=decode_hook).decode
+        decoder: Callable[[bytes], Any] = msgspec.json.Decoder(cls, dec_hook=decode_hook).decode
     except NameError as error:
         raise unresolved(cls, error) from None
+    keep = keeper_of(cls)
+    if keep is not None:
+        decoder = _keeping(decoder, keep)
     if isinstance(cls, msgspec.StructMeta):
         cast("Any", cls).__decoder__ = decoder
     return decoder
+
+
+def _keeping(decoder: Callable[[bytes], Any], keep: Callable[[Any, Any], None]) -> Callable[[bytes], Any]:
+    """`decoder` for a class that keeps unknown fields."""
+
+    def decode_and_keep(data: bytes) -> Any:
+        value = decoder(data)
+        keep(value, msgspec.json.decode(data))
+        return value
+
+    return decode_and_keep
 
 
 def from_dict(cls: type[T], data: dict[str, Any]) -> T:
@@ -92,59 +120,120 @@ def from_dict(cls: type[T], data: dict[str, Any]) -> T:
 def encode(obj: Model, *, status: bool = True) -> bytes:
     """The JSON of a model; of an Object with `apiVersion` and `kind`.
 
-    An empty metadata or status is left out; `status=False` leaves out the status altogether.
+    An empty metadata or status is left out, and what was absent when the object was decoded and has not been changed;
+    `status=False` leaves out the status altogether.
     """
     if not isinstance(obj, Object):
-        return _ENCODER.encode(obj)  # a part of one, which may be a pydantic model
-    info = info_of(type(obj))
+        cls = type(obj)  # a part of one, which may be a pydantic model
+        encoder: Callable[[Any], bytes] = cls.__dict__.get("__encoder__") or _make_encoder(cls)
+        return encoder(obj)
     if isinstance(obj, Unstructured):
+        info_of(type(obj))
         return _encode_unstructured(obj, status)
-    parts = [b'{"apiVersion":%b,"kind":%b' % (_ENCODER.encode(info.api_version), _ENCODER.encode(info.kind))]
-    for part in type(obj).__dict__.get("__parts__") or _make_parts(type(obj)):
+    head, declared = type(obj).__dict__.get("__parts__") or _make_parts(type(obj))
+    parts = [head]
+    for part in declared:
         value = getattr(obj, part.attribute)
         if part.is_left_out(value) or (not status and part.attribute == "status"):
             continue
-        data = _ENCODER.encode(value)
-        if data != b"{}" or part.sends_empty:
-            parts.append(part.prefix + data)
-    return b",".join(parts) + b"}"
+        data = part.encode(value)
+        if part.blank == data and not _was_there(obj, part, data):
+            continue
+        parts.append(part.prefix + data)
+    whole = b",".join(parts) + b"}"
+    zeros = obj.__dict__.get("_zeros")
+    return whole if zeros is None else _without(whole, zeros)
+
+
+def encode_value(value: Any) -> bytes:
+    """The JSON of a value that may have Models anywhere in it, such as a patch."""
+    return cast("bytes", flattened(_ENCODER.encode(value)))
+
+
+def _make_encoder(cls: type[Any]) -> Callable[[Any], bytes]:
+    encoder = encode_value if may_hold(cls) else _ENCODER.encode
+    if isinstance(cls, msgspec.StructMeta):
+        cast("Any", cls).__encoder__ = encoder
+    return encoder
+
+
+def _was_there(obj: Object, part: _Part, data: bytes) -> bool:
+    """Whether a part that is blank is sent: as it was read; if it was made here, unless an empty one may be absent."""
+    origin = origin_of(obj) if data else b"{}"
+    if origin is None:
+        return part.sends_empty or data != b"{}"
+    return part.wire in _NAMES.decode(origin)
 
 
 class _Part(NamedTuple):
     """How a field of an Object is sent."""
 
     attribute: str
+    wire: str
     prefix: bytes
     default: Any
+    encode: Callable[[Any], bytes]
+    blank: bytes | None
+    """What it is encoded as when it was absent, where that is not nothing."""
     sends_null: bool
+    omits_empty: bool
     sends_empty: bool
 
     def is_left_out(self, value: Any) -> bool:
         if value is UNSET or value is None:
             return value is UNSET or not self.sends_null
         if isinstance(value, list | dict):
-            return not value and not self.sends_empty
+            return not value and self.omits_empty
         return value == self.default and type(value) is type(self.default)
 
 
-def _make_parts(cls: type[Object]) -> tuple[_Part, ...]:
+def _make_parts(cls: type[Object]) -> tuple[bytes, tuple[_Part, ...]]:
+    """How an object begins, and its parts."""
+    info = info_of(cls)
+    head = b'{"apiVersion":%b,"kind":%b' % (_ENCODER.encode(info.api_version), _ENCODER.encode(info.kind))
     parts: list[_Part] = []
     for each in model_fields(cls):
         can_be_absent = each.default is UNSET and UnsetType in get_args(plain_type(each.type, unions=False)[0])
         plain = plain_type(each.type)[0]
         is_model = isinstance(plain, msgspec.StructMeta) or is_pydantic(plain)
+        inline = each.encode_name == WIRE_NAME
         parts.append(
             _Part(
                 each.name,
-                b"%b:" % _ENCODER.encode(each.encode_name),
+                each.encode_name,
+                b"" if inline else b"%b:" % _ENCODER.encode(each.encode_name),
                 each.default,
+                _members(cls) if inline else encode_value if may_hold(each.type) else _ENCODER.encode,
+                _blank(each, plain),
                 sends_null=takes_null(each.type) and (each.required or can_be_absent),
+                omits_empty=each.default_factory in (list, dict),
                 sends_empty=each.required or (is_model and each.name not in ("metadata", "status")),
             )
         )
-    made = tuple(parts)
+    made = (head, tuple(parts))
     cast("Any", cls).__parts__ = made
     return made
+
+
+def _members(cls: type[Object]) -> Callable[[Any], bytes]:
+    """Writes unknown fields of a whole object beside the others."""
+    named = {*cls.__struct_encode_fields__, *cls.__constants__}
+
+    def encode_members(unknown: dict[str, Any]) -> bytes:
+        return encode_value({name: value for name, value in unknown.items() if name not in named})[1:-1]
+
+    return encode_members
+
+
+def _blank(declared: Any, plain: Any) -> bytes | None:
+    """What a part is encoded as that was absent: as it is made, if it is. What cannot be made is required."""
+    if declared.encode_name == WIRE_NAME:
+        return b""
+    is_made = declared.default_factory is not msgspec.NODEFAULT or is_part(declared)
+    if is_made and (isinstance(plain, msgspec.StructMeta) or is_pydantic(plain)):
+        with suppress(TypeError, ValueError):
+            return encode(plain())
+    return None
 
 
 def to_dict(obj: Model) -> dict[str, Any]:
@@ -203,19 +292,50 @@ def _encode_unstructured(obj: Unstructured, status: bool) -> bytes:
     content = obj.content
     if not status and "status" in content:
         content = {name: value for name, value in content.items() if name != "status"}
-    return _ENCODER.encode({"apiVersion": obj.api_version, "kind": obj.kind, "metadata": obj.metadata, **content})
+    return encode_value({"apiVersion": obj.api_version, "kind": obj.kind, "metadata": obj.metadata, **content})
 
 
 # -- errors, and the second pass --------------------------------------------------------------------------------------
 
 
 def _lenient(cls: type[Any], data: bytes, first: msgspec.ValidationError) -> Any:
+    filled: list[Path] = []
     try:
-        return msgspec.convert(fit(cls, orjson.loads(data)), cls, dec_hook=decode_hook)
+        raw = msgspec.json.decode(data)
+        value = msgspec.convert(fit(cls, raw, filled), cls, dec_hook=decode_hook)
     except msgspec.ValidationError as error:
         raise decode_error(cls.__name__, error) from None
-    except orjson.JSONDecodeError:
+    except msgspec.DecodeError:
         raise decode_error(cls.__name__, first) from None
+    keep = keeper_of(cls)
+    if keep is not None:
+        keep(value, raw)
+    if filled and isinstance(value, Object):
+        dumped = to_dict(value)
+        value.__dict__["_zeros"] = {path: _at(dumped, path) for path in filled}
+    return value
+
+
+def _at(value: Any, path: Path) -> Any:
+    """The value at a path; UNSET where it is absent."""
+    for part in path:
+        if isinstance(value, dict):
+            value = value.get(cast("str", part), UNSET)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return UNSET
+    return value
+
+
+def _without(data: bytes, zeros: dict[Path, Any]) -> bytes:
+    """An encoded object without the zeros that stand for what was absent when it was decoded."""
+    whole = msgspec.json.decode(data)
+    for path, zero in zeros.items():
+        above = _at(whole, path[:-1])
+        if isinstance(above, dict) and _at(above, path[-1:]) == zero:
+            del above[path[-1]]
+    return msgspec.json.encode(whole)
 
 
 def decode_error(wanted: str, error: msgspec.DecodeError, within: str = "$") -> DecodeError:

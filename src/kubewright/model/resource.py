@@ -101,6 +101,8 @@ class Object(Model, dict=True):
     api_version: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     __resource__: ClassVar[ResourceInfo]
+    __constants__: ClassVar = frozenset({"apiVersion", "kind"})
+    """What stands in the JSON and is no field."""
 
     metadata: ObjectMeta = field(default_factory=ObjectMeta)
 
@@ -290,6 +292,8 @@ def describe_as(cls: type[Object], info: ResourceInfo) -> None:
     cls.__resource__ = info
     cls.api_version = info.api_version
     cls.kind = info.kind
+    if "__parts__" in cls.__dict__:
+        delattr(cls, "__parts__")  # how `codec` begins an object of it
 
 
 def info_of(cls: type[Object]) -> ResourceInfo:

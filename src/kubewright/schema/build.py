@@ -27,6 +27,7 @@ from msgspec import StructMeta
 from msgspec.structs import FieldInfo
 
 from ..model import Condition, Object, ObjectMeta, Resource, Unstructured
+from ..model.unknown import is_unknown
 from .constraints import constrain
 from .defaults import NOTHING, DefaultError, default_of, fill, minimal, on_the_wire, violations
 from .docs import Sources, description_of
@@ -177,6 +178,8 @@ class Builder:
     def _union(self, arms: tuple[Any, ...], place: Place, uncorrelated: str) -> Node:
         if set(arms) == {int, str}:
             return int_or_string()
+        if set(arms) == {int, float}:
+            return Node("number", {"type": "number"})
         if literal_tag(arms) or any(_tag(arm) is not None for arm in arms):
             return self._tagged(arms, place, uncorrelated)
         shown = " | ".join(map(name_of, arms))
@@ -290,7 +293,8 @@ class Builder:
         return node
 
     def _fields(self, cls: type[Any], core: Any, fields: Sequence[FieldInfo], uncorrelated: str, root: bool) -> Node:
-        node = Node("object", {"type": "object"}, names={field.name: field.encode_name for field in fields})
+        names = {field.name: field.encode_name for field in fields if not is_unknown(field.type)}
+        node = Node("object", {"type": "object"}, names=names)
         if (text := description_of(cls.__dict__.get("__doc__"))) is not None:
             node.schema["description"] = text
         properties: dict[str, Schema] = {}
@@ -301,6 +305,9 @@ class Builder:
         for field in fields:
             if field.type is type(None):
                 continue  # the status of a Resource that has none
+            if is_unknown(field.type):
+                node.schema["x-kubernetes-preserve-unknown-fields"] = True
+                continue
             if root and field.type is ObjectMeta:
                 properties[field.encode_name] = {"type": "object"}
                 continue

@@ -23,7 +23,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import FieldInfo
 
-from ..model.base import Model, encode_hook
+from ..model.base import Model, builtins_of
 from .node import Schema
 
 __all__ = ["NOTHING", "DefaultError", "default_of", "fill", "minimal", "on_the_wire", "violations"]
@@ -65,7 +65,7 @@ def _stated(value: Any) -> Any:
 def on_the_wire(value: Any) -> Any:
     """A value as decoded JSON. Raises DefaultError."""
     try:
-        wire = msgspec.to_builtins(value, str_keys=True, enc_hook=encode_hook)
+        wire = builtins_of(value)
     except (TypeError, ValueError, NotImplementedError) as error:
         raise DefaultError(
             f"has the default {value!r}, which is not JSON ({error})", "give a value of the type"
