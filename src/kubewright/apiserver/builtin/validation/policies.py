@@ -21,7 +21,7 @@ from kubewright.schema.structural.metarules import dns_subdomain, old_dns_label,
 
 from .labels import label_selector
 from .texts import Errors, Object
-from .webhooks import conditions, rule
+from .webhooks import conditions, rule_errors
 
 if TYPE_CHECKING:
     from kubewright.schema.cel.admission.expressions import Expression, Variables
@@ -188,7 +188,7 @@ def _resources(path: str, resources: Object) -> Errors:
         for place, each in enumerate(resources.get(name) or ()):
             here = f"{path}.{name}[{place}]"
             errors += _names(f"{here}.resourceNames", each.get("resourceNames") or ())
-            errors += rule(here, each)
+            errors += rule_errors(here, each)
     return errors
 
 

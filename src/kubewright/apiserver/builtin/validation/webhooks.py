@@ -12,7 +12,7 @@ from kubewright.schema.structural.metarules import dns_subdomain, old_dns_label,
 from .labels import label_selector
 from .texts import Errors, Object, check, port_number
 
-__all__ = ["conditions", "rule", "webhook_configuration"]
+__all__ = ["conditions", "rule_errors", "webhook_configuration"]
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
@@ -39,7 +39,7 @@ def webhook_configuration(obj: Object) -> Errors:
 def _hook(path: str, hook: Object) -> Errors:
     errors = _full_name(f"{path}.name", hook.get("name", ""))
     for place, rule in enumerate(hook.get("rules", ())):
-        errors += rule(f"{path}.rules[{place}]", rule)
+        errors += rule_errors(f"{path}.rules[{place}]", rule)
     errors += _chosen(f"{path}.failurePolicy", hook.get("failurePolicy"), ("Fail", "Ignore"))
     errors += _chosen(f"{path}.matchPolicy", hook.get("matchPolicy"), ("Equivalent", "Exact"))
     effects = hook.get("sideEffects")
@@ -73,7 +73,7 @@ def _full_name(path: str, name: str) -> Errors:
     return []
 
 
-def rule(path: str, rule: Object) -> Errors:
+def rule_errors(path: str, rule: Object) -> Errors:
     """Errors of a rule."""
     operations = rule.get("operations") or []
     errors = [] if operations else [required(f"{path}.operations")]
