@@ -96,7 +96,7 @@ class Kubelets:
         if not _differs(pod.get("status") or {}, status):
             return
         try:
-            await self._api.patch(PODS, pod, {"status": status}, "status")
+            await self._api.update(PODS, {**pod, "status": status}, "status")
         except NotFound:
             pass
 

@@ -25,6 +25,7 @@ class View:
         self._owned: dict[tuple[Kind, str], dict[Ref, Obj]] = {}
         self._on: dict[str, dict[Ref, Obj]] = {}
         self._gone: dict[str, int] = {}
+        self._seen: set[int] = set()
         self.listeners: list[Changed] = []
 
     def get(self, kind: Kind, namespace: str, name: str) -> Obj | None:
@@ -62,6 +63,7 @@ class View:
         """An object is there, in this version or a newer one."""
         meta = obj["metadata"]
         ref, number = ref_of(obj), int(meta["resourceVersion"])
+        self._seen.add(number)
         if number <= self._gone.get(meta["uid"], 0):
             return
         old = self._of[kind].get(ref)
@@ -78,6 +80,15 @@ class View:
         for index in self._indexes(kind, obj):
             index[ref] = obj
         self._tell(kind, old, obj)
+
+    def saw(self, version: int) -> None:
+        """What happened at this version is known."""
+        self._seen.add(version)
+
+    def has_seen(self, after: int, until: int) -> bool:
+        """Whether all is known that happened after one version and up to another; what was before is forgotten."""
+        self._seen = {each for each in self._seen if each > after}
+        return sum(each <= until for each in self._seen) == until - after
 
     def remove(self, kind: Kind, ref: Ref, uid: str, *, until: int = 0) -> None:
         """An object is gone. Nothing that is told of it up to version `until` brings it back."""
