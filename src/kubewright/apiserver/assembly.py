@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from .access.aggregation import RoleAggregator
 from .access.authorization import control_access
 from .access.bootstrap import add_bootstrap_roles
 from .access.control import AccessControl
 from .access.escalation import guard_binding, guard_role
+from .access.issuer import issuer_documents
 from .access.jwt import SigningKey
 from .access.rbac import GROUP as RBAC
 from .access.reviews import review_access, review_local_access, review_own_access, review_own_rules
@@ -173,7 +175,8 @@ def new_server(
             no services are known.
         disabled_plugins: admission plugins that are not asked, by their names on the command line of kube-apiserver.
         established_seconds, setup_seconds: see `CrdController`.
-        garbage: clear away what has lost its owners, and what is in namespaces that go; an API server alone does not.
+        garbage: clear away what has lost its owners, and what is in namespaces that go, and fill in aggregated roles;
+            an API server alone does not.
         account_key: signs the tokens of service accounts, a P-256 key (PEM); a new one by default.
     """
     backend = Backend(store=store if store is not None else Store(), catalog=base_catalog(), seed=seed)
@@ -183,7 +186,7 @@ def new_server(
     open_api = _open_api()
     server = ApiServer(
         backend=backend,
-        documents=(discovery, open_api, health, version, root_paths),
+        documents=(discovery, open_api, health, version, issuer_documents, root_paths),
         filters=(control_access,),
         transforms={"Table": table_transform(lambda: backend.now(), open_api.describe)},
     )
@@ -191,7 +194,7 @@ def new_server(
     for name in SYSTEM_NAMESPACES:
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))
-    add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed)
+    add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed, are_aggregated=garbage)
     server.add(AccessControl(backend, SigningKey(account_key)))
     calling = _Calling(webhooks)
     server.add(AdmissionControl(backend, caller=calling, disabled=disabled_plugins))
@@ -200,6 +203,7 @@ def new_server(
     )
     if garbage:
         server.add(GarbageCollector(backend))
+        server.add(RoleAggregator(backend))
     return server
 
 

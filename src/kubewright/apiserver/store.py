@@ -29,7 +29,19 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-__all__ = ["Change", "ChangeType", "Collection", "Compacted", "Entry", "Exists", "Missing", "Moved", "Page", "Store"]
+__all__ = [
+    "Change",
+    "ChangeType",
+    "Collection",
+    "Compacted",
+    "Entry",
+    "Exists",
+    "Missing",
+    "Moved",
+    "Objects",
+    "Page",
+    "Store",
+]
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
 

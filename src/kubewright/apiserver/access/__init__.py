@@ -7,15 +7,24 @@
 | `authorization` | the filter in front of the server |
 | `authentication` | from credentials to a user |
 | `bootstrap` | the roles and bindings of a new cluster |
-| `reviews` | access reviews |
+| `escalation` | nobody gives away what one does not have |
+| `impersonation` | acting as somebody else |
+| `reviews`, `tokenreviews`, `whoami` | who may what, whose a token is, who one is |
+| `accounts`, `jwt`, `tokenrequests`, `issuer` | tokens of service accounts |
+| `aggregation` | roles that are made of others |
+| `recorder` | from what was done to the rules that it takes |
 | `control` | all of it, for one server |
 """
 
 __all__ = [
     "AuthorizationAttributes",
     "Authorizer",
+    "Comparison",
     "Decision",
+    "RulesUsed",
+    "privileged",
     "service_account",
 ]
 
-from .attributes import AuthorizationAttributes, Authorizer, Decision, service_account
+from .attributes import AuthorizationAttributes, Authorizer, Decision, privileged, service_account
+from .recorder import Comparison, RulesUsed

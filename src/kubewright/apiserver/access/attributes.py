@@ -28,6 +28,7 @@ __all__ = [
     "Authorizer",
     "Decision",
     "attributes_of",
+    "privileged",
     "service_account",
 ]
 
@@ -81,6 +82,11 @@ def service_account(namespace: str, name: str, uid: str = "") -> User:
     """The user that a service account is, with its groups, as its tokens make it."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
     return User(f"{_ACCOUNT}{namespace}:{name}", groups, uid)
+
+
+def privileged(user: User) -> User:
+    """The same user as one who may everything: for a first run that shows which rights are needed."""
+    return user if PRIVILEGED in user.groups else User(user.name, (*user.groups, PRIVILEGED), user.uid, user.extra)
 
 
 def attributes_of(request: Request) -> AuthorizationAttributes:
