@@ -1,6 +1,6 @@
 """The RedisCluster operator on the embedded server, unchanged: apply, status, ownership, drift, finalizer.
 
-Who plays the kubelets is the test: it writes the status of the StatefulSet and makes its Pods.
+Its StatefulSets and Pods are simulated by `Workloads`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from examples.rediscluster.types import RedisCluster
 import virtual
 from kubewright.apiserver import new_server
 from kubewright.apiserver.inprocess import in_process_client
-from kubewright.client import Client, MergePatch, install_crds
+from kubewright.client import MergePatch, install_crds
 from kubewright.model import decode
 from kubewright.models.apps.v1 import Deployment, StatefulSet
-from kubewright.models.core.v1 import ConfigMap, Pod, Service
+from kubewright.models.core.v1 import ConfigMap, Service
+from kubewright.testing.workloads import LoopClock, Workloads
 
 SAMPLE = Path("examples/rediscluster/sample.yaml")
 
@@ -30,38 +31,10 @@ def sample() -> RedisCluster:
     return decode(RedisCluster, json.dumps(yaml.safe_load(SAMPLE.read_text())).encode())
 
 
-async def play_kubelet(kube: Client, redis: StatefulSet) -> None:
-    """The Pods of a StatefulSet, Ready, and its status."""
-    replicas = redis.spec.replicas or 0
-    template: dict[str, Any] = {"labels": redis.spec.template.metadata.labels}
-    ready = [{"type": "Ready", "status": "True"}]
-    for number in range(replicas):
-        name = f"{redis.metadata.name}-{number}"
-        if await kube.find(Pod, name, namespace="default") is None:
-            body = {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "metadata": {"name": name, "namespace": "default", **template},
-                "spec": {"containers": [{"name": "redis", "image": "redis"}]},
-            }
-
-            pod = await kube.create(decode(Pod, json.dumps(body).encode()))
-            await kube.patch(
-                pod, MergePatch({"status": {"phase": "Running", "conditions": ready}}), subresource="status"
-            )
-    status = {
-        "replicas": replicas,
-        "readyReplicas": replicas,
-        "observedGeneration": redis.metadata.generation,
-        "currentRevision": "one",
-        "updateRevision": "one",
-    }
-    await kube.patch(redis, MergePatch({"status": status}), subresource="status")
-
-
 def test_the_operator_makes_changes_repairs_and_ends_its_clusters() -> None:
     async def main() -> None:
-        async with in_process_client(new_server(seed=1)) as kube:
+        clock = LoopClock()
+        async with in_process_client(new_server(seed=1, now=clock)) as kube, Workloads(kube, clock=clock) as workloads:
             await install_crds(kube, operator.crds())
             async with operator.start(kube):
                 await kube.create(sample())
@@ -69,10 +42,11 @@ def test_the_operator_makes_changes_repairs_and_ends_its_clusters() -> None:
                 redis = await kube.get(StatefulSet, "sample")
                 owner = redis.metadata.owner_references[0]
                 assert (owner.kind, owner.name, owner.controller) == ("RedisCluster", "sample", True)
-                assert (await kube.get(RedisCluster, "sample")).status.phase == "Pending"
+                assert (await kube.get(RedisCluster, "sample")).status.phase == "Creating"
 
-                await play_kubelet(kube, redis)
-                await asyncio.sleep(5)
+                # There were no nodes.
+                await workloads.add_nodes(3)
+                await asyncio.sleep(60)
                 cluster = await kube.get(RedisCluster, "sample")
                 assert (cluster.status.phase, cluster.status.ready_replicas) == ("Ready", 3)
                 assert cluster.status.primary == "sample-0"

@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     option("--kubeconfig", type=Path, help="write the administrator's kubeconfig to this file, once it is ready")
     option("--data-dir", type=Path, help="keep everything in this folder, and go on from it; nothing is kept without")
     option("--sync", action="store_true", help="with --data-dir: each write waits for the disk")
-    option("--nodes", type=_count, default=0, help="make sure that there are so many Nodes; nothing runs on them")
+    option("--nodes", type=_count, default=0, help="so many Nodes, on which Pods run (simulated); none without")
     return parser
 
 

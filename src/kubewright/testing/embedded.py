@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
-from kubewright.apiserver import ADMIN, ApiServer, Request, Store, new_server
+from kubewright.apiserver import ADMIN, ApiServer, Store, new_server
 from kubewright.apiserver.access.authentication import Authentication
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.journal import Journal, open_store
@@ -37,6 +37,7 @@ from kubewright.testing.paths import cache_dir, runtime_dir
 
 if TYPE_CHECKING:
     from kubewright.client import ClientConfig
+    from kubewright.testing.workloads import Workloads
 
 __all__ = ["EmbeddedServer", "EmbeddedThread"]
 
@@ -45,7 +46,6 @@ _RENEW_SECONDS: Final = 300 * 86400.0
 _START_SECONDS: Final = 30.0
 _NO_CHECK_TIME: Final = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME of OpenSSL, which `ssl` has no name for."""
-_NODE_CAPACITY: Final = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
 
 
 class EmbeddedServer:
@@ -54,7 +54,8 @@ class EmbeddedServer:
     port        0 for any that is free
     data_dir    keep everything here; a new start goes on from it (default: nothing is kept)
     sync        each write waits for the disk, so that a power failure takes nothing either
-    nodes       make sure that there are so many Nodes, node-0 and on; nobody runs Pods on them
+    nodes       make sure that there are so many Nodes, node-0 and on; where there is one, `Workloads` live there: Pods
+                run, and Deployments and the like have their controllers (default: 0, there is only the API server)
     garbage     clear away what has lost its owners, and what is in namespaces that go, as a cluster's controllers do
     name        of cluster and context in the kubeconfig
     server      serve this one (default: a new one)
@@ -85,6 +86,7 @@ class EmbeddedServer:
         self._server, self._client_ca, self._pki, self._garbage = server, client_ca, pki, garbage
         self._journal: Journal | None = None
         self._front: HttpFront | None = None
+        self._workloads: Workloads | None = None
         self._token = ""
         self._ca = b""
 
@@ -93,6 +95,12 @@ class EmbeddedServer:
         """The server inside. After `start`."""
         assert self._server is not None
         return self._server
+
+    @property
+    def workloads(self) -> Workloads:
+        """What lives on its nodes. After `start`, with `nodes`."""
+        assert self._workloads is not None
+        return self._workloads
 
     @property
     def url(self) -> str:
@@ -166,7 +174,6 @@ class EmbeddedServer:
                 # One that has expired is let in, to be told 401 as by the real server.
                 tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
             await self._server.settle()
-            await self._add_nodes(self._server)
             known = self._server.backend.authentication or Authentication()
             known.tokens[self._token] = ADMIN
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
@@ -175,12 +182,17 @@ class EmbeddedServer:
             # Without an authority of clients it is the one of its certificate: nobody has a key that it signs with.
             client_ca = self._ca if self._client_ca is None else self._client_ca.read_bytes()
             await add_system_objects(self._server, port=front.port, client_ca=client_ca.decode())
+            if self._nodes:
+                await self._start_workloads(self._server)
         except BaseException:
             await self.close()
             raise
 
     async def close(self) -> None:
         """Stop. May be called again."""
+        if self._workloads is not None:
+            await self._workloads.close()
+            self._workloads = None
         if self._server is not None:
             self._server.close()
         if self._front is not None:
@@ -206,6 +218,14 @@ class EmbeddedServer:
         store, self._journal = open_store(self._data_dir, sync=self._sync)
         return store
 
+    async def _start_workloads(self, server: ApiServer) -> None:
+        from kubewright.apiserver.inprocess import in_process_client  # a server without clients starts faster
+        from kubewright.testing.workloads import Workloads
+
+        client = in_process_client(server)
+        self._workloads = Workloads(client, nodes=self._nodes, root_ca=self._ca.decode())
+        await self._workloads.start()
+
     def _kept_token(self) -> str:
         if self._data_dir is None:
             return secrets.token_urlsafe(32)
@@ -213,14 +233,6 @@ class EmbeddedServer:
         if not path.exists():
             write_private(path, secrets.token_urlsafe(32).encode())
         return path.read_text().strip()
-
-    async def _add_nodes(self, server: ApiServer) -> None:
-        for number in range(self._nodes):
-            name = f"node-{number}"
-            made = await server.handle(Request.of("POST", "/api/v1/nodes", body=_node(name)))
-            if made.status == 201:
-                status = {**_node(name), "status": _node_status(name, server.backend.timestamp())}
-                await server.handle(Request.of("PUT", f"/api/v1/nodes/{name}/status", body=status))
 
 
 class EmbeddedThread:
@@ -312,28 +324,3 @@ def _make_certificates(folder: Path, name: str) -> None:
     write_private(folder / "ca.crt", authority.pair.certificate)
     write_private(folder / "serving.key", pair.key)
     write_private(folder / "serving.crt", pair.certificate)
-
-
-def _node(name: str) -> dict[str, Any]:
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
-
-
-def _node_status(name: str, now: str) -> dict[str, Any]:
-    ready = {
-        "type": "Ready",
-        "status": "True",
-        "reason": "Embedded",
-        "message": "a node that runs nothing",
-        "lastHeartbeatTime": now,
-        "lastTransitionTime": now,
-    }
-    return {
-        "capacity": _NODE_CAPACITY,
-        "allocatable": _NODE_CAPACITY,
-        "conditions": [ready],
-        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}],
-        "nodeInfo": {"kubeletVersion": "v1.37.0+kubewright", "operatingSystem": "linux", "architecture": "amd64"}
-        | dict.fromkeys(("bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion"), "")
-        | dict.fromkeys(("machineID", "osImage", "systemUUID"), ""),
-    }

@@ -537,3 +537,27 @@ async def a_daemon_set_with_surge_is_rolled_out(cluster: Cluster) -> None:
     await until(cluster, daemons_ready(3))
     await patch(cluster, k.DAEMON_SETS, "web", image("nginx:2"))
     await until(cluster, daemons_ready(3))
+
+
+# -- budgets ----------------------------------------------------------------------------------------------------------
+
+
+@scenario
+async def a_budget_counts_the_pods_that_may_go(cluster: Cluster) -> None:
+    for name, spec in (
+        ("some", {"maxUnavailable": "40%"}),
+        ("one", {"minAvailable": 3}),
+        ("most", {"minAvailable": "50%"}),
+    ):
+        selector = {"matchLabels": {"app": "web"}}
+        await create(
+            cluster, k.DISRUPTION_BUDGETS, {"metadata": {"name": name}, "spec": {"selector": selector, **spec}}
+        )
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(
+        cluster,
+        lambda found: (
+            all((each.get("status") or {}).get("currentHealthy") == 3 for each in found["poddisruptionbudgets"])
+            and rolled_out()(found)
+        ),
+    )

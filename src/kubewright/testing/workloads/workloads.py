@@ -20,11 +20,13 @@ from .clock import Clock, LoopClock, VirtualClock
 from .cronjobs import CronJobs
 from .daemonsets import DaemonSets
 from .deployments import Deployments
+from .disruption import DisruptionBudgets
 from .engine import Controller, Engine
 from .failures import Failing, Failure
 from .jobs import Jobs
 from .kinds import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from .kubelets import Kubelets
+from .namespaces import Namespaces
 from .nodes import Nodes
 from .replicasets import ReplicaSets
 from .scheduler import Scheduler
@@ -53,6 +55,8 @@ class Workloads:
         nodes: see to it that there are so many Nodes, node-0 and on.
         clock: what time it is; by default the event loop's. With a `VirtualClock` nothing happens by itself that has
             to wait: `advance` moves the time. Give the server the same one: `new_server(now=clock)`.
+        root_ca: the authority of the server's certificate, PEM, for the ConfigMaps `kube-root-ca.crt`; None: the one
+            that the client trusts, and none where it names none.
         heartbeat_seconds: how often nodes renew their Leases; None: never, so that what is idle costs nothing.
 
     Guarantees: W1 one thing is done at a time, in an order that depends on nothing but what has happened: with a server
@@ -66,9 +70,11 @@ class Workloads:
         *,
         nodes: int = 0,
         clock: Clock | None = None,
+        root_ca: str | None = None,
         heartbeat_seconds: float | None = None,
     ) -> None:
         self._client, self._count, self._clock, self._heartbeat = client, nodes, clock, heartbeat_seconds
+        self._root_ca = (client.http.config.ca_data or b"").decode() if root_ca is None else root_ca
         self._engine: Engine | None = None
 
     async def start(self) -> None:
@@ -86,6 +92,8 @@ class Workloads:
             ReplicaSets(engine, api, REPLICA_SETS),
             ReplicaSets(engine, api, REPLICATION_CONTROLLERS),
             StatefulSets(engine, api),
+            Namespaces(engine, api, self._root_ca),
+            DisruptionBudgets(engine, api),
             DaemonSets(engine, api),
             CronJobs(engine, api),
             Jobs(engine, api),
@@ -96,9 +104,7 @@ class Workloads:
         ]
         try:
             await engine.start(controllers)
-            if self._count:
-                await self._nodes.make(self._count)
-                await self._claims.make_class()
+            await self.add_nodes(self._count)
         except BaseException:
             await self.close()
             raise
@@ -116,6 +122,12 @@ class Workloads:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
+
+    async def add_nodes(self, count: int) -> None:
+        """See to it that there are so many Nodes, and where there is one, a StorageClass. Raises ApiError."""
+        if count:
+            await self._nodes.make(count)
+            await self._claims.make_class()
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
