@@ -5,22 +5,24 @@ same words, and what it accepts means the same: `$` is the end of the text, `\\d
 known, back references and lookaround are not. The tree is then written as a pattern for `re`, with every flag and
 class resolved; no text of the user reaches `re` as it is.
 
-`re` backtracks, Go does not: where that could take long, `re2_linear` matches instead.
+`re` backtracks, Go does not: where that could take long, `re2_linear` matches instead. Linear is still times the size
+of the expression, which `a{1000}` makes large: `limited()` bounds what all searches within it may do together.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from contextvars import ContextVar, Token
 from functools import lru_cache
 from typing import Final
 
-from .re2_linear import Automaton, TooLarge, TooLong, Work, danger
+from .re2_linear import MAX_INSTRUCTIONS, Automaton, TooLarge, TooLong, Work, danger, program_size
 from .re2_syntax import parse
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat
 from .re2_unicode import MAX_RUNE
 
-__all__ = ["Re2Error", "Regex", "TooLong", "Work", "compile", "quote_meta"]
+__all__ = ["MAX_WORK", "Re2Error", "Regex", "TooLong", "Work", "compile", "limited", "quote_meta", "spend"]
 
 _ASSERTIONS: Final = {
     "text begin": r"(?:\A)",
@@ -39,6 +41,44 @@ _WORST: Final = 2
 _NONE: Final = re.compile(r"(?!)")
 #: Of all character classes together: a thousand `\pL` would keep `re` busy for seconds.
 MAX_RANGES: Final = 20_000
+#: Characters of an expression. Go takes more, and keeps a server busy with them.
+MAX_TEXT: Final = 250_000
+#: What searches may look at, where nobody says otherwise: some seconds' worth.
+MAX_WORK: Final = 2_000_000
+_shared: ContextVar[Work | None] = ContextVar("kubewright_re2_work", default=None)
+
+
+class limited:  # noqa: N801 - used as `with limited():`
+    """All searches within it together may look at so many instructions; one that needs more raises TooLong.
+
+    Within another limit that one holds on.
+    """
+
+    __slots__ = ("_left", "_token")
+
+    def __init__(self, left: int = MAX_WORK) -> None:
+        self._left = left
+        self._token: Token[Work | None] | None = None
+
+    def __enter__(self) -> None:
+        if _shared.get() is None:
+            self._token = _shared.set(Work(self._left))
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _shared.reset(self._token)
+            self._token = None
+
+
+def spend(work: int) -> None:
+    """Count what was done elsewhere against the limit, if there is one.
+
+    Raises:
+        TooLong: it is used up.
+    """
+    shared = _shared.get()
+    if shared is not None:
+        shared.spend(work)
 
 
 class Regex:
@@ -47,16 +87,20 @@ class Regex:
     Attributes:
         text: as it was written.
         groups: the number of capturing groups.
+        size: about how many instructions it has, repetitions written out.
     """
 
-    __slots__ = ("_automaton", "_longest", "_re", "_tree", "groups", "text")
+    __slots__ = ("_automaton", "_longest", "_re", "_tree", "groups", "size", "text")
 
     def __init__(self, text: str, tree: Node) -> None:
         self.text = text
         self._tree = tree
+        self.size = program_size(tree)
         level = danger(tree)
         self.groups, ranges = _count_parts(tree)
         is_for_re = level < _WORST and ranges <= MAX_RANGES
+        if not is_for_re and self.size > MAX_INSTRUCTIONS * 2:
+            raise TooLarge
         #: What needs an automaton and is too large for one is refused here, before any text.
         self._automaton = None if is_for_re else Automaton(tree)
         #: The longest text that `re` is trusted with.
@@ -78,14 +122,23 @@ class Regex:
         """Whether the expression is found anywhere in `text` (Go's MatchString).
 
         Args:
-            work: how much may be looked at to know.
+            work: how much may be looked at to know; else what `limited` says.
 
         Raises:
             TooLong: that was not enough.
         """
         if len(text) > self._longest and (automaton := self._linear(text)) is not None:
-            return automaton.search(text, work)
+            return automaton.search(text, work or _shared.get())
         return self._re.search(text) is not None
+
+    def matches(self, text: str) -> bool:
+        """`search` for the `pattern` of a schema: a text that takes more than MAX_WORK, or than is left of what
+        `limited` gives, does not match.
+        """
+        try:
+            return self.search(text, _shared.get() or Work(MAX_WORK))
+        except TooLong:
+            return False
 
     def find(self, text: str, work: Work | None = None) -> str | None:
         """The leftmost match, or None. `work` as in `search`."""
@@ -95,7 +148,7 @@ class Regex:
     def _span(self, text: str, at: int, work: Work | None) -> tuple[int, int] | None:
         automaton = self._linear(text)
         if automaton is not None:
-            return automaton.find(text, at, work)
+            return automaton.find(text, at, work or _shared.get())
         found = self._re.search(text, at)
         return None if found is None else found.span()
 
@@ -122,13 +175,15 @@ class Regex:
         return f"Regex({self.text!r})"
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def compile(text: str) -> Regex:  # noqa: A001 - the name that `re` has
     """A regular expression in Go's syntax.
 
     Raises:
         Re2Error: Go's regexp refuses it; the message is Go's.
     """
+    if len(text) > MAX_TEXT:
+        raise Re2Error("expression too large", text)
     tree = parse(text)
     try:
         return Regex(text, tree)

@@ -18,10 +18,12 @@ from typing import Any, Final
 
 from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Repeat
 
-__all__ = ["Automaton", "TooLarge", "TooLong", "Work", "danger", "is_nullable"]
+__all__ = ["MAX_INSTRUCTIONS", "Automaton", "TooLarge", "TooLong", "Work", "danger", "is_nullable", "program_size"]
 
 MAX_INSTRUCTIONS: Final = 200_000
-MAX_REMEMBERED: Final = 20_000
+#: Steps from one set of threads to the next that are remembered, and threads in these sets; then all is forgotten.
+MAX_STEPS: Final = 10_000
+MAX_THREADS: Final = 50_000
 _LONG: Final = 100
 _BEGIN_OR_END, _NEWLINE, _WORD, _OTHER = range(4)
 
@@ -78,6 +80,20 @@ def danger(root: Node) -> int:
     return 2 if loops > 2 else max(min(loops, 1), is_long)
 
 
+def program_size(root: Node) -> int:
+    """How many instructions an automaton would have, about; without making it."""
+    match root:
+        case Chars() | Assertion():
+            return 1
+        case Group():
+            return program_size(root.item)
+        case Concat() | Choice():
+            return sum(map(program_size, root.items)) + len(root.items)
+        case Repeat():
+            copies = root.low + 1 if root.high is None else root.high
+            return copies * (program_size(root.item) + 1) + 1
+
+
 def is_nullable(node: Node) -> bool:
     """Whether the empty text may match."""
     match node:
@@ -101,17 +117,41 @@ def _is_same_loop(outer: Repeat, inner: Repeat) -> bool:
     return bounds in ((0, None), (1, None), (0, 1)) and (inner.low, inner.high, inner.greedy) == (*bounds, outer.greedy)
 
 
+class _Memory:
+    """Sets of threads by number, and which set follows which. Only grows: one that is full is dropped for a new one."""
+
+    __slots__ = ("members", "numbers", "steps", "threads")
+
+    def __init__(self) -> None:
+        self.numbers: dict[frozenset[int], int] = {}
+        self.members: list[frozenset[int]] = []
+        self.steps: dict[tuple[int, int, str], int] = {}
+        self.threads = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.threads > MAX_THREADS or len(self.steps) > MAX_STEPS
+
+    def number(self, members: frozenset[int]) -> int:
+        known = self.numbers.get(members)
+        if known is None:
+            self.members.append(members)
+            self.threads += len(members)
+            known = self.numbers[members] = len(self.members) - 1
+        return known
+
+
 class Automaton:
     """A compiled expression. Searches share what is remembered; that is safe between threads."""
 
     def __init__(self, node: Node) -> None:
         # An instruction is (kind, argument, next): char with starts and ends, split with another next, assert, match.
         self._code: list[tuple[str, Any, int]] = []
+        # Copies of a repeated class share its starts.
+        self._starts: dict[int, tuple[int, ...]] = {}
         end = self._emit("match", None, 0)
         self._start = self._compile(node, end)
-        self._sets: dict[frozenset[int], int] = {}
-        self._members: list[frozenset[int]] = []
-        self._steps: dict[tuple[int, int, str], int] = {}
+        self._memory = _Memory()
 
     # -- construction -------------------------------------------------------------------------------------------------
 
@@ -125,7 +165,10 @@ class Automaton:
         """Instructions for a node that go on at `then`; the first of them."""
         match node:
             case Chars():
-                return self._emit("char", (tuple(low for low, _ in node.ranges), node.ranges), then)
+                starts = self._starts.get(id(node))
+                if starts is None:
+                    starts = self._starts[id(node)] = tuple(low for low, _ in node.ranges)
+                return self._emit("char", (starts, node.ranges), then)
             case Assertion():
                 return self._emit("assert", node.kind, then)
             case Group():
@@ -186,36 +229,31 @@ class Automaton:
         Raises:
             TooLong: to know took more than `work`.
         """
-        state, before = self._state(frozenset((self._start,))), _BEGIN_OR_END
-        steps = self._steps
+        # Another thread may take a new memory meanwhile; numbers are those of this one.
+        memory, before = self._memory, _BEGIN_OR_END
+        state = memory.number(frozenset((self._start,)))
         for char in text:
-            following = steps.get((state, before, char))
+            following = memory.steps.get((state, before, char))
             if following is None:
-                following = self._step(state, before, char, work)
+                found = self._step(memory.members[state], before, char, work)
+                if memory.is_full:
+                    memory = self._memory = _Memory()
+                    following = -1 if found is None else memory.number(found)
+                else:
+                    following = -1 if found is None else memory.number(found)
+                    memory.steps[(state, before, char)] = following
             if following < 0:
                 return True
             state, before = following, _kind(char)
-        return self._closed(self._members[state], before, _BEGIN_OR_END) is None
+        return self._closed(memory.members[state], before, _BEGIN_OR_END) is None
 
-    def _state(self, members: frozenset[int]) -> int:
-        known = self._sets.get(members)
-        if known is None:
-            self._members.append(members)
-            known = self._sets[members] = len(self._members) - 1
-        return known
-
-    def _step(self, state: int, before: int, char: str, work: Work | None) -> int:
-        """The state after a character, or -1 where a match ends before it."""
-        closed = self._closed(self._members[state], before, _kind(char), work)
+    def _step(self, members: frozenset[int], before: int, char: str, work: Work | None) -> frozenset[int] | None:
+        """The threads after a character, or None where a match ends before it."""
+        closed = self._closed(members, before, _kind(char), work)
         if closed is None:
-            result = -1
-        else:
-            rune = ord(char)
-            after = {then for argument, then in closed if _holds(argument, rune)}
-            result = self._state(frozenset(after | {self._start}))
-        if len(self._steps) < MAX_REMEMBERED:
-            self._steps[(state, before, char)] = result
-        return result
+            return None
+        rune = ord(char)
+        return frozenset({then for argument, then in closed if _holds(argument, rune)} | {self._start})
 
     def _closed(
         self, members: frozenset[int], before: int, after: int, work: Work | None = None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from .re2_scripts import script_ranges
@@ -112,8 +113,16 @@ def fold_ranges(ranges: Ranges) -> Ranges:
                 if char in "sS":
                     extra.append((0x17F, 0x17F))
         return merge((*ranges, *extra))
+    return _folded(merge(ranges))
+
+
+@lru_cache(maxsize=64)
+def _folded(ranges: Ranges) -> Ranges:
+    starts = [low for low, _ in ranges]
+    extra: list[tuple[int, int]] = []
     for rune, others in _folds().items():
-        if any(low <= rune <= high for low, high in ranges):
+        place = bisect_right(starts, rune) - 1
+        if place >= 0 and rune <= ranges[place][1]:
             extra.extend((other, other) for other in others)
     return merge((*ranges, *extra))
 

@@ -264,3 +264,18 @@ def test_format_has_no_endless_precision() -> None:
 def test_any_text_compiles_or_is_refused_with_a_place(text: str) -> None:
     with suppress(CompileError, EvaluationError):
         compile(text, ENV).evaluate({"x": 1}, cost_limit=1_000)
+
+
+def test_searches_of_one_evaluation_are_bounded_together() -> None:
+    heavy = "(?:\\\\pL{1000}x?)?" * 20 + "y$"
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate(f"x.all(t, !t.matches('{heavy}'))", ["é" * 200 + str(number) for number in range(1_000)])
+    assert time.process_time() - begun < 30
+
+
+def test_patterns_that_come_with_the_data_are_bounded_together() -> None:
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        evaluate("x.all(p, !'y'.matches(p))", ["(?:[a-z]{1000}2?)?" * 9 + f"{number}$" for number in range(1_000)])
+    assert time.process_time() - begun < 30

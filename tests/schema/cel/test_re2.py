@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubewright.schema import re2
-from kubewright.schema.re2_linear import Automaton
+from kubewright.schema.re2_linear import MAX_STEPS, MAX_THREADS, Automaton
 from kubewright.schema.re2_syntax import parse
+from kubewright.schema.structural import Structural
 
 
 @pytest.mark.parametrize(
@@ -142,3 +144,62 @@ def test_both_ways_of_matching_agree(pattern: str, text: str) -> None:
     assert automaton.search(text) == regex.search(text)
     span = automaton.find(text, 0)
     assert (None if span is None else text[span[0] : span[1]]) == regex.find(text)
+
+
+#: What Go takes, and what keeps this matcher busy with each character.
+HEAVY = r"(?:\pL{1000}x?)?" * 20 + "y$"
+
+
+def test_a_pattern_that_takes_too_long_for_a_text_does_not_match_it() -> None:
+    begun = time.process_time()
+    assert not re2.compile(HEAVY).matches("a" * 100_000)
+    assert re2.compile(r"(?:\pL{3}x?){2}").matches("abcabc")
+    assert time.process_time() - begun < 20
+
+
+def test_all_searches_within_a_limit_share_it() -> None:
+    regex = re2.compile(HEAVY)
+    with re2.limited(5_000):
+        assert re2.compile("(a|b)*c").matches("abc")
+        with re2.limited(), pytest.raises(re2.TooLong):
+            regex.search("a" * 50_000)
+        assert not regex.matches("b" * 300)
+    with re2.limited(5_000):
+        assert re2.compile("(a|b)*c").matches("bac")
+
+
+def test_patterns_of_a_schema_share_one_limit_for_an_object() -> None:
+    schema = Structural({"type": "array", "items": {"type": "string", "pattern": HEAVY}})
+    begun = time.process_time()
+    assert not schema.is_valid([f"{'é' * 300}{number}" for number in range(2_000)])
+    assert time.process_time() - begun < 20
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("a{1001}", "invalid repeat count: `{1001}`"),
+        ("((a{10}){10}){11}", "invalid repeat count: `{11}`"),
+        ("x" * 300_000, "expression too large"),
+        ("(?:x?y?){1000}" * 500 + "(z*)*", "expression too large"),
+    ],
+)
+def test_expressions_have_a_size(pattern: str, said: str) -> None:
+    with pytest.raises(re2.Re2Error) as refused:
+        re2.compile(pattern)
+    assert said in str(refused.value)
+
+
+def test_a_class_that_is_repeated_is_folded_once() -> None:
+    begun = time.process_time()
+    re2.compile(r"(?i)" + r"[\pL]" * 300)
+    assert time.process_time() - begun < 10
+
+
+def test_what_is_remembered_of_searches_is_bounded() -> None:
+    automaton = Automaton(parse(r"(?:[ab]{1,50}c?)*d$"))
+    random = Random(1)
+    for _ in range(30):
+        automaton.search("".join(random.choice("abcdefgh") for _ in range(3_000)))
+    assert automaton._memory.threads <= 2 * MAX_THREADS
+    assert len(automaton._memory.steps) <= MAX_STEPS + 1

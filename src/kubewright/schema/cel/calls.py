@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from . import ops
 from . import pyast as py
 from .constants import constant_of, is_constant
-from .costs import SLOW, ceil_tenth, size_of
+from .costs import SEARCHES, SLOW, ceil_tenth, size_of
 from .dispatch import Dispatch
 from .nodes import Call, Ident, ListNode, Literal, Node
 from .pyast import assign, binary, call, compare, const, if_, load
@@ -236,6 +236,7 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     certain = len(overloads) == 1 and all(
         place.kind in ("param", "dyn") or not arg.type.is_dyn for arg, place in zip(nodes, overload.args, strict=True)
     )
+    gen.has_searches = gen.has_searches or any(each.id in SEARCHES for each in overloads)
     if not certain:
         return _dispatched(gen, node, values)
     name = f"r_{overload.id}".replace(".", "_").replace("@", "_")

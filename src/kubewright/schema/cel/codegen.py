@@ -19,6 +19,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from .. import re2
 from . import pyast as py
 from .constants import constant_of, is_constant
 from .costs import CREATE_LIST, CREATE_MAP, CREATE_OBJECT, IDENT, RuntimeCost
@@ -44,7 +45,17 @@ def generate(node: Node, env: Environment, costs: dict[str, RuntimeCost], *, is_
     Raises:
         EvaluationError: a constant part of it has no value.
     """
-    return Generator(env, costs, is_sound).program(node)
+    generator = Generator(env, costs, is_sound)
+    run = generator.program(node)
+    return _limited(run) if generator.has_searches else run
+
+
+def _limited(run: Run) -> Run:
+    def limited(variables: Mapping[str, Any], limit: int, more: Callable[[int], int]) -> tuple[Any, int]:
+        with re2.limited():
+            return run(variables, limit, more)
+
+    return limited
 
 
 class Block:
@@ -66,6 +77,8 @@ class Generator:
         self.env = env
         self.costs = costs
         self.is_sound = is_sound
+        #: Whether there are calls that search by patterns.
+        self.has_searches = False
         self.globals: dict[str, Any] = dict(GLOBALS)
         self.block = Block()
         self.count = 0

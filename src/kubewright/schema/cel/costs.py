@@ -13,7 +13,7 @@ from .values import KeptObject, Optional
 
 __all__ = [
     "CREATE_LIST", "CREATE_MAP", "CREATE_OBJECT", "IDENT", "REGEX_FACTOR", "RUNTIME", "RuntimeCost", "STRING_FACTOR",
-    "SLOW", "ceil_tenth", "size_of",
+    "SEARCHES", "SLOW", "ceil_tenth", "size_of",
 ]  # fmt: skip
 
 IDENT: Final = 1
@@ -23,10 +23,13 @@ CREATE_OBJECT: Final = 40
 STRING_FACTOR: Final = 0.1
 REGEX_FACTOR: Final = 0.25
 
+#: Overloads that search by a pattern.
+SEARCHES: Final = frozenset(
+    {"matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"}
+)
 #: Overloads whose one call can take seconds. What they will cost is known from their arguments, and is asked before.
 SLOW: Final = frozenset(
-    {"matches", "matches_string", "string_find_string", "string_find_all_string", "string_find_all_string_int"}
-    | {"list_distinct", "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list"}
+    SEARCHES | {"list_distinct", "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list"}
 )
 
 RuntimeCost = Callable[[tuple[Any, ...], Any], int]

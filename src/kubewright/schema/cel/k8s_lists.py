@@ -11,7 +11,7 @@ from .equality import equals
 from .errors import EvaluationError
 from .lists import COMPARABLE
 from .ops import add, compare
-from .regexes import find, find_all, search
+from .regexes import compile_late, find, find_all, search
 from .signatures import Library
 from .values import Duration, UInt
 
@@ -80,7 +80,7 @@ K8S_LISTS.add("list_includes_dyn_dyn", ".includes (dyn, dyn) -> bool", _includes
 
 def _compile(pattern: str) -> re2.Regex:
     try:
-        return re2.compile(pattern)
+        return compile_late(pattern)
     except re2.Re2Error as error:
         raise EvaluationError(f"Illegal regex: {error}") from None
 

@@ -13,7 +13,7 @@ from .. import re2
 from . import convert, ops
 from .clock import part
 from .errors import EvaluationError
-from .regexes import search
+from .regexes import compile_late, search
 from .signatures import Library, parse_type
 from .types import NULL, type_of_type
 from .values import Duration, Optional, TypeValue
@@ -176,7 +176,7 @@ for _name, _convert, _sources in _CONVERSIONS:
 
 def matches(text: str, pattern: str) -> bool:
     try:
-        return search(re2.compile(pattern), text)
+        return search(compile_late(pattern), text)
     except re2.Re2Error as error:
         raise EvaluationError(str(error)) from None
 

@@ -152,7 +152,7 @@ class Node:
         self.pattern_matches: Callable[[str], bool] | None = None
         if self.pattern:
             try:
-                self.pattern_matches = compile_re2(self.pattern).search
+                self.pattern_matches = compile_re2(self.pattern).matches
             except Re2Error as error:
                 raise SchemaShapeError(f"{read.path}.pattern", str(error)) from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from ..re2 import limited
 from .checks import Check, predicate
 from .correlation import Correlated
 from .explain import explain
@@ -66,13 +67,15 @@ class Structural:
 
     def is_valid(self, value: Any) -> bool:
         """Whether the structure of a value is valid: types, bounds, required fields. No list types, no rules."""
-        return self._is_valid(value)
+        with limited():
+            return self._is_valid(value)
 
     def structure_errors(self, value: Any, *, past: Correlated | None = None, below: str = "") -> list[FieldError]:
         """What `is_valid` objects to; on an update, without what is unchanged."""
-        if self._is_valid(value):
-            return []
-        return explain(self.node, value, past=past, below=below)
+        with limited():
+            if self._is_valid(value):
+                return []
+            return explain(self.node, value, past=past, below=below)
 
     def errors(self, value: Any, old: Any = None, *, path: str = "") -> list[FieldError]:
         """All errors of a value: structure, embedded resources, list types, rules; in this order, as a server's.
