@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from .access.aggregation import RoleAggregator
 from .access.authorization import control_access
 from .access.bootstrap import add_bootstrap_roles
 from .access.control import AccessControl
-from .access.escalation import guard_binding, guard_role
 from .access.issuer import issuer_documents
-from .access.jwt import SigningKey
+from .access.late import late_action, late_guard
 from .access.rbac import GROUP as RBAC
-from .access.reviews import review_access, review_local_access, review_own_access, review_own_rules
-from .access.tokenrequests import issue_token
-from .access.tokenreviews import review_token
-from .access.whoami import who_am_i
 from .actions import bind, bind_by_name, evict
 from .admission import AdmissionControl
 from .builtin import BuiltIn
@@ -121,7 +115,7 @@ def _completed(kind: ResourceType) -> ResourceType:
     if (kind.group, kind.plural) == ("", "serviceaccounts"):
         token = replace(
             kind.subresources["token"],
-            action=issue_token,
+            action=late_action("tokenrequests", "issue_token"),
             reader=_built_in().strategy("authentication.k8s.io/v1", "TokenRequest"),
         )
         return replace(kind, subresources={**kind.subresources, "token": token})
@@ -135,20 +129,20 @@ def _completed(kind: ResourceType) -> ResourceType:
 
 _ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
     ("", "bindings"): bind_by_name,
-    ("authentication.k8s.io", "selfsubjectreviews"): who_am_i,
-    ("authentication.k8s.io", "tokenreviews"): review_token,
-    ("authorization.k8s.io", "localsubjectaccessreviews"): review_local_access,
-    ("authorization.k8s.io", "selfsubjectaccessreviews"): review_own_access,
-    ("authorization.k8s.io", "selfsubjectrulesreviews"): review_own_rules,
-    ("authorization.k8s.io", "subjectaccessreviews"): review_access,
+    ("authentication.k8s.io", "selfsubjectreviews"): late_action("whoami", "who_am_i"),
+    ("authentication.k8s.io", "tokenreviews"): late_action("tokenreviews", "review_token"),
+    ("authorization.k8s.io", "localsubjectaccessreviews"): late_action("reviews", "review_local_access"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews"): late_action("reviews", "review_own_access"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews"): late_action("reviews", "review_own_rules"),
+    ("authorization.k8s.io", "subjectaccessreviews"): late_action("reviews", "review_access"),
 }
 """Kinds that are never stored, and what a POST of one does."""
 
 _GUARDS: Final[Mapping[tuple[str, str], Guard]] = {
-    (RBAC, "clusterrolebindings"): guard_binding,
-    (RBAC, "clusterroles"): guard_role,
-    (RBAC, "rolebindings"): guard_binding,
-    (RBAC, "roles"): guard_role,
+    (RBAC, "clusterrolebindings"): late_guard("escalation", "guard_binding"),
+    (RBAC, "clusterroles"): late_guard("escalation", "guard_role"),
+    (RBAC, "rolebindings"): late_guard("escalation", "guard_binding"),
+    (RBAC, "roles"): late_guard("escalation", "guard_role"),
 }
 """Kinds of which nobody writes more than one has."""
 
@@ -195,7 +189,7 @@ def new_server(
         if backend.store.get(_NAMESPACES, name) is None:
             backend.store.create(_NAMESPACES, name, _namespace(name, backend))
     add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed, are_aggregated=garbage)
-    server.add(AccessControl(backend, SigningKey(account_key)))
+    server.add(AccessControl(backend, account_key))
     calling = _Calling(webhooks)
     server.add(AdmissionControl(backend, caller=calling, disabled=disabled_plugins))
     server.add(
@@ -203,6 +197,8 @@ def new_server(
     )
     if garbage:
         server.add(GarbageCollector(backend))
+        from .access.aggregation import RoleAggregator  # an API server alone has none
+
         server.add(RoleAggregator(backend))
     return server
 

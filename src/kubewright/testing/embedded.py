@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from kubewright.apiserver import ADMIN, ApiServer, Store, new_server
+from kubewright.apiserver import ADMIN, ApiServer, Store, User, new_server
 from kubewright.apiserver.access.authentication import Authentication
 from kubewright.apiserver.front import HttpFront
 from kubewright.apiserver.journal import Journal, open_store
@@ -87,6 +87,7 @@ class EmbeddedServer:
         self._journal: Journal | None = None
         self._front: HttpFront | None = None
         self._workloads: Workloads | None = None
+        self._known: Authentication | None = None
         self._token = ""
         self._ca = b""
 
@@ -116,13 +117,33 @@ class EmbeddedServer:
     @property
     def config(self) -> ClientConfig:
         """How the administrator reaches it. After `start`."""
+        return self.config_of(ADMIN)
+
+    def config_of(self, user: User) -> ClientConfig:
+        """How somebody reaches it, who may what roles allow. After `start`.
+
+        Args:
+            user: with its groups, as a token of its would say it: `system:authenticated` is not added.
+        """
         from kubewright.client import ClientConfig  # a server without clients of its own starts faster
 
-        return ClientConfig(server=self.url, ca_data=self._ca, token=self._token, source="the embedded API server")
+        token = self._token_of(user)
+        return ClientConfig(server=self.url, ca_data=self._ca, token=token, source="the embedded API server")
 
-    def kubeconfig(self) -> str:
-        """The administrator's kubeconfig, as text. After `start`."""
-        return render(name=self._name, url=self.url, ca=self._ca, user=ADMIN_NAME, credentials=self._token)
+    def kubeconfig(self, user: User = ADMIN) -> str:
+        """The administrator's kubeconfig, or somebody else's, as text. After `start`."""
+        name = ADMIN_NAME if user is ADMIN else user.name
+        return render(name=self._name, url=self.url, ca=self._ca, user=name, credentials=self._token_of(user))
+
+    def _token_of(self, user: User) -> str:
+        """A token that says who one is: the one that there is already, or a new one."""
+        assert self._known is not None
+        for token, known in self._known.tokens.items():
+            if known == user:
+                return token
+        token = secrets.token_urlsafe(32)
+        self._known.tokens[token] = user
+        return token
 
     def write_kubeconfig(self, path: Path) -> None:
         """Write it to a file. Raises ClusterError: the file holds another's."""
@@ -174,7 +195,7 @@ class EmbeddedServer:
                 # One that has expired is let in, to be told 401 as by the real server.
                 tls.verify_flags |= ssl.VerifyFlags(_NO_CHECK_TIME)
             await self._server.settle()
-            known = self._server.backend.authentication or Authentication()
+            known = self._known = self._server.backend.authentication or Authentication()
             known.tokens[self._token] = ADMIN
             front = HttpFront(self._server, known, Address("127.0.0.1", self._port), tls=tls)
             await front.start()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ..errors import unauthorized
@@ -41,18 +41,23 @@ class Authentication:
     Args:
         tokens: whose they are; may be changed while it is in use.
         now: the clock that certificates expire by.
-        accounts: knows the tokens of service accounts; None where there are none.
+        accounts: makes what knows the tokens of service accounts, when it is first needed; None where there are none.
     """
 
     def __init__(
         self,
         tokens: Mapping[str, User] | None = None,
         now: Callable[[], datetime] | None = None,
-        accounts: AccountTokens | None = None,
+        accounts: Callable[[], AccountTokens] | None = None,
     ) -> None:
         self.tokens = {} if tokens is None else dict(tokens)
         self._now = now or (lambda: datetime.now(UTC))
-        self.accounts = accounts
+        self._make_accounts = accounts
+
+    @cached_property
+    def accounts(self) -> AccountTokens | None:
+        """The tokens of service accounts; None where there are none."""
+        return None if self._make_accounts is None else self._make_accounts()
 
     def user(self, headers: Mapping[str, str], certificate: bytes | None = None) -> User:
         """Who asks.

@@ -16,8 +16,6 @@ import orjson
 
 from ..errors import method_not_allowed, not_acceptable
 from ..request import JSON, Request, Response
-from .accounts import ISSUER
-from .jwt import ALGORITHM
 
 if TYPE_CHECKING:
     from ..server import ApiServer
@@ -39,6 +37,8 @@ def issuer_documents(server: ApiServer, request: Request) -> Response | None:
         return None
     if request.method != "GET":
         raise method_not_allowed()
+    from .accounts import ISSUER  # most servers are never asked
+
     kind = JSON if request.path == _CONFIGURATION else _KEY_SET
     accepted = request.headers.get("accept", "") or "*/*"
     if not any(each.split(";")[0].strip() in ("*/*", "application/*", kind) for each in accepted.split(",")):
@@ -50,6 +50,6 @@ def issuer_documents(server: ApiServer, request: Request) -> Response | None:
             "jwks_uri": f"{ISSUER}{_KEYS}",
             "response_types_supported": ["id_token"],
             "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [ALGORITHM],
+            "id_token_signing_alg_values_supported": [authentication.accounts.key.public["alg"]],
         }
     return Response(200, orjson.dumps(body), [("content-type", kind), _CACHED])

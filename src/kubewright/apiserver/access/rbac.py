@@ -11,7 +11,8 @@ what it has found out it keeps until something of the four kinds is written. Rul
 
 A binding whose role is not there gives nothing, and is told of in the reason of a refusal. Members of `system:masters`
 may everything.
-Cost: a user's rules are put together once after each write to the four kinds; a question is a walk along them.
+Cost: a user's rules are put together once after each write to the four kinds; a question is a walk along them, and a
+look-up where it was asked before.
 """
 
 from __future__ import annotations
@@ -76,14 +77,27 @@ class RoleAuthorizer:
         self._seen: tuple[tuple[Collection, int], ...] = ()
         self._rules: dict[tuple[str, tuple[str, ...], str], Rules] = {}
         self._subjects: dict[str, _Subjects] = {}
+        self._decisions: dict[tuple[object, ...], Decision] = {}
 
     def authorize(self, attributes: AuthorizationAttributes, /) -> Decision:
         """Whether it is allowed."""
-        if PRIVILEGED in attributes.user.groups:
+        asked, user = attributes, attributes.user
+        if PRIVILEGED in user.groups:
             return _PRIVILEGED
-        rules = self.rules_of(attributes.user, attributes.namespace)
+        self._check_fresh()
+        where = asked.path if not asked.is_resource else None
+        key = (user.name, user.groups, asked.verb, asked.group, asked.resource, asked.subresource, asked.namespace)
+        found = self._decisions.get((*key, asked.name, where))
+        if found is None:
+            if len(self._decisions) >= _MOST_KEPT:
+                self._decisions.clear()
+            found = self._decisions[*key, asked.name, where] = self._decided(asked)
+        return found
+
+    def _decided(self, asked: AuthorizationAttributes) -> Decision:
+        rules = self.rules_of(asked.user, asked.namespace)
         for each in rules.held:
-            if each.rule.allows(attributes):
+            if each.rule.allows(asked):
                 return Decision(ALLOWED, f"RBAC: allowed by {each.source}")
         return Decision(NO_OPINION, f"{_NAME}: RBAC: {rules.problem}") if rules.absent else _NO_OPINION
 
@@ -118,8 +132,7 @@ class RoleAuthorizer:
             return
         collections = [store.collection(kind) for kind in _KINDS]
         self._seen = tuple((each, each.end) for each in collections)
-        self._rules = {}
-        self._subjects = {}
+        self._rules, self._subjects, self._decisions = {}, {}, {}
 
     def _made(self, user: User, namespace: str) -> Rules:
         held: list[Held] = []
