@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from kubewright.schema.structural.gotext import quoted
 
 from ..request import User
-from ..store import Collection, Entry, Store
+from ..store import Change, Entry, Store
 from .attributes import ALLOWED, NO_OPINION, PRIVILEGED, AuthorizationAttributes, Decision
 from .rules import Rule
 
@@ -34,7 +34,7 @@ _ROLES: Final = f"{GROUP}/roles"
 _CLUSTER_ROLES: Final = f"{GROUP}/clusterroles"
 _BINDINGS: Final = f"{GROUP}/rolebindings"
 _CLUSTER_BINDINGS: Final = f"{GROUP}/clusterrolebindings"
-_KINDS: Final = (_ROLES, _CLUSTER_ROLES, _BINDINGS, _CLUSTER_BINDINGS)
+_KINDS: Final = frozenset({_ROLES, _CLUSTER_ROLES, _BINDINGS, _CLUSTER_BINDINGS})
 _NAME: Final = "rbac"
 """What the server calls this authorizer when it says why it refuses."""
 _MOST_KEPT: Final = 1_000
@@ -74,7 +74,7 @@ class RoleAuthorizer:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._seen: tuple[tuple[Collection, int], ...] = ()
+        store.listeners.append(self._changed)
         self._rules: dict[tuple[str, tuple[str, ...], str], Rules] = {}
         self._subjects: dict[str, _Subjects] = {}
         self._decisions: dict[tuple[object, ...], Decision] = {}
@@ -84,7 +84,6 @@ class RoleAuthorizer:
         asked, user = attributes, attributes.user
         if PRIVILEGED in user.groups:
             return _PRIVILEGED
-        self._check_fresh()
         where = asked.path if not asked.is_resource else None
         key = (user.name, user.groups, asked.verb, asked.group, asked.resource, asked.subresource, asked.namespace)
         found = self._decisions.get((*key, asked.name, where))
@@ -103,7 +102,6 @@ class RoleAuthorizer:
 
     def rules_of(self, user: User, namespace: str) -> Rules:
         """All rules of somebody: those of the cluster, and those of a namespace if one is given."""
-        self._check_fresh()
         key = (user.name, user.groups, namespace)
         found = self._rules.get(key)
         if found is None:
@@ -122,17 +120,10 @@ class RoleAuthorizer:
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _check_fresh(self) -> None:
-        """Forget what was found out before the last write to one of the kinds."""
-        store, seen = self._store, self._seen
-        if seen and all(
-            store.collection(kind) is each[0] and each[0].end == each[1]
-            for kind, each in zip(_KINDS, seen, strict=True)
-        ):
-            return
-        collections = [store.collection(kind) for kind in _KINDS]
-        self._seen = tuple((each, each.end) for each in collections)
-        self._rules, self._subjects, self._decisions = {}, {}, {}
+    def _changed(self, resource: str, change: Change, number: int) -> None:
+        """Forget what was found out before a write to one of the kinds."""
+        if resource in _KINDS and (self._rules or self._subjects or self._decisions):
+            self._rules, self._subjects, self._decisions = {}, {}, {}
 
     def _made(self, user: User, namespace: str) -> Rules:
         held: list[Held] = []
