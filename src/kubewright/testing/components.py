@@ -111,10 +111,18 @@ def api_server(binaries: Binaries, layout: Layout, *, controllers: bool, extra: 
             # The endpoint of the `kubernetes` service may not be a loopback address; by default it is that of the
             # default route, which a laptop without a network has not. TEST-NET-1 (RFC 5737) belongs to nobody.
             "--advertise-address=192.0.2.1",
-            *([] if controllers else ["--disable-admission-plugins=ServiceAccount"]),
+            # A list that is given twice is added up, and could not be made shorter by `extra`.
+            *([] if controllers or _says(extra, _DISABLE) else [f"{_DISABLE}=ServiceAccount"]),
             *extra,
         ],
     )
+
+
+_DISABLE = "--disable-admission-plugins"
+
+
+def _says(flags: Sequence[str], flag: str) -> bool:
+    return any(each.partition("=")[0] == flag for each in flags)
 
 
 def controller_manager(binaries: Binaries, layout: Layout, *, extra: Sequence[str] = ()) -> Command:

@@ -7,6 +7,7 @@
 | | all of them once more, if a webhook changed the object | |
 | validating | the plugins of single kinds | |
 | | ValidatingAdmissionPolicy, ValidatingAdmissionWebhook | what a configuration names |
+| | ResourceQuota, the last to be asked, as it counts | namespaces that have quotas |
 
 Owns what is configured now: it listens to the store, and a change is in force for the next request. Where nobody has
 configured anything, and the kind has no plugins of its own, `asks` says so and nothing else is done; what webhooks and
@@ -37,6 +38,7 @@ _MUTATING: Final = resource_key(_GROUP, "mutatingwebhookconfigurations")
 _VALIDATING: Final = resource_key(_GROUP, "validatingwebhookconfigurations")
 _POLICIES: Final = resource_key(_GROUP, "validatingadmissionpolicies")
 _POLICY_BINDINGS: Final = resource_key(_GROUP, "validatingadmissionpolicybindings")
+_QUOTAS: Final = resource_key("", "resourcequotas")
 _CONFIGURATION: Final = frozenset({_MUTATING, _VALIDATING, _POLICIES, _POLICY_BINDINGS})
 _REVIEWS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups of what is never stored and never shown to webhooks and policies: who may ask must not depend on them."""
@@ -45,6 +47,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "MutatingAdmissionWebhook": _MUTATING,
     "ValidatingAdmissionWebhook": _VALIDATING,
     "ValidatingAdmissionPolicy": _POLICY_BINDINGS,
+    "ResourceQuota": _QUOTAS,
 }
 """Plugins that are there when something is configured, and what it has to be."""
 
@@ -76,6 +79,7 @@ class AdmissionControl:
         self._concerns_all = False
         self._hooks: WebhookPlugins | None = None
         self._policies: ValidatingPolicies | None = None
+        self._has_quotas = False
         backend.store.listeners.append(self._noticed)
         backend.admission = self
 
@@ -91,7 +95,7 @@ class AdmissionControl:
     # -- what is configured -------------------------------------------------------------------------------------------
 
     def _noticed(self, resource: str, change: Change, number: int) -> None:
-        if resource in _CONFIGURATION:
+        if resource in _CONFIGURATION or (resource == _QUOTAS and change.type != "MODIFIED"):
             self._is_stale = True
 
     def _refresh(self) -> None:
@@ -103,6 +107,7 @@ class AdmissionControl:
         self._hooks = self._webhooks(mutating, validating) if mutating or validating else None
         bindings = found.get("ValidatingAdmissionPolicy")
         self._policies = self._validating_policies(bindings) if bindings else None
+        self._has_quotas = bool(found.get("ResourceQuota"))
 
     def _webhooks(self, mutating: Iterable[Entry], validating: Iterable[Entry]) -> WebhookPlugins:
         from .hooks import hooks_of
@@ -158,8 +163,16 @@ class AdmissionControl:
         for plugin in self._of(attributes):
             if plugin.validate is not None:
                 plugin.validate(attributes, self._world)
-        if not self._concerns_all or not _is_for_others(attributes):
+        if not self._concerns_all:
             return
+        if _is_for_others(attributes):
+            await self._validate_by_others(attributes)
+        if self._has_quotas:
+            from .plugins.quotas import charge
+
+            charge(attributes, self._backend)
+
+    async def _validate_by_others(self, attributes: Attributes) -> None:
         if self._policies is not None and self._policies.policies:
             await self._policies.validate(attributes)
         if self._hooks is not None and self._hooks.validating:

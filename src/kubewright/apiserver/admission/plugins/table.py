@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from . import classes, priorities
+from . import accounts, certificates, classes, limits, priorities, runtimes
 from .world import Plugin
 
 __all__ = ["PLUGINS", "plugins_by_resource"]
@@ -14,7 +14,11 @@ __all__ = ["PLUGINS", "plugins_by_resource"]
 _PODS: Final = (("", "pods"),)
 _CLAIMS: Final = (("", "persistentvolumeclaims"),)
 
+_REQUESTS: Final = (("certificates.k8s.io", "certificatesigningrequests"),)
+
 PLUGINS: Final[tuple[Plugin, ...]] = (
+    Plugin("LimitRanger", (*_PODS, *_CLAIMS), admit=limits.admit_limits, validate=limits.check_limits),
+    Plugin("ServiceAccount", _PODS, admit=accounts.admit_account, validate=accounts.check_account),
     Plugin("TaintNodesByCondition", (("", "nodes"),), admit=classes.admit_node),
     Plugin("Priority", _PODS, admit=priorities.admit_priority),
     Plugin("Priority", (("scheduling.k8s.io", "priorityclasses"),), validate=priorities.check_default_class),
@@ -27,6 +31,10 @@ PLUGINS: Final[tuple[Plugin, ...]] = (
         admit=classes.protecting("kubernetes.io/pv-protection"),
     ),
     Plugin("PersistentVolumeClaimResize", _CLAIMS, validate=classes.check_resize),
+    Plugin("RuntimeClass", _PODS, admit=runtimes.admit_runtime, validate=runtimes.check_runtime),
+    Plugin("CertificateApproval", _REQUESTS, validate=certificates.check_approval),
+    Plugin("CertificateSigning", _REQUESTS, validate=certificates.check_signing),
+    Plugin("CertificateSubjectRestriction", _REQUESTS, validate=certificates.check_subject),
     Plugin("DefaultIngressClass", (("networking.k8s.io", "ingresses"),), admit=classes.admit_ingress_class),
 )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
+from ...access.attributes import Authorizer
 from ...errors import StatusError, forbidden
 from ...registry.backend import Attributes, Backend
 from ...registry.call import resource_key
@@ -24,9 +24,13 @@ class World:
         self._backend = backend
 
     @property
-    def now(self) -> datetime:
-        """The server's clock, UTC."""
-        return self._backend.now()
+    def authorizer(self) -> Authorizer | None:
+        """Who knows who may do what; None: everybody may everything."""
+        return self._backend.authorizer
+
+    def suffix(self) -> str:
+        """The random end of a generated name."""
+        return self._backend.new_suffix()
 
     def object(self, group: str, plural: str, name: str, namespace: str = "") -> Object | None:
         """One object; None where there is none."""
