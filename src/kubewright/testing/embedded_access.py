@@ -36,8 +36,9 @@ depth mismatch): so all of it is imported before there is a second thread."""
 
 
 @contextlib.contextmanager
-def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
-    """An embedded server on a thread of its own, over HTTPS, for as long as the block lasts.
+def embedded_access(name: str = _NAME, *, nodes: int = 0) -> Iterator[ClusterAccess]:
+    """An embedded server on a thread of its own, over HTTPS, for as long as the block lasts. With nodes it has
+    controllers and kubelets, too: `Workloads`, and what collects garbage.
 
     Client certificates are users, as on a real server. kubectl is one that is installed; nothing is downloaded or
     built for it, and without one only `ClusterAccess.kubectl` does not work.
@@ -53,7 +54,7 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
             write_private(pki / f"{file}.crt", pair.certificate)
             write_private(pki / f"{file}.key", pair.key)
         with EmbeddedThread(
-            lambda: EmbeddedServer(name=name, pki=pki, client_ca=pki / "client-ca.crt", garbage=False)
+            lambda: EmbeddedServer(name=name, pki=pki, client_ca=pki / "client-ca.crt", garbage=nodes > 0, nodes=nodes)
         ) as served:
             write_private(pki / "serving-ca.crt", served.ca)
             access = ClusterAccess(
@@ -62,8 +63,8 @@ def embedded_access(name: str = _NAME) -> Iterator[ClusterAccess]:
                 kubeconfig_path=folder / "kubeconfig",
                 pki=pki,
                 kubectl_path=_kubectl(),
-                controllers=False,
-                nodes=0,
+                controllers=nodes > 0,
+                nodes=nodes,
             )
             write_private(access.kubeconfig_path, access.kubeconfig().encode())
             yield access

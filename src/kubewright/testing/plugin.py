@@ -4,6 +4,7 @@ Embedded, in this process, ready at once (`docs/testing.md` shows them in use):
 
     embedded_client           a `Client` on embedded_server, for `async with`
     embedded_server           a fresh `ApiServer` for each test: a fork of embedded_base
+    embedded_workloads        `Workloads` on embedded_server with a node, for `async with`: Pods run
     embedded_base             what all forks begin with; override it in conftest.py to install CRDs once
 
 Real, of processes:
@@ -17,8 +18,9 @@ Real, of processes:
 The first two give a `ClusterAccess`: url, kubeconfig_path, kubeconfig(user, groups), kubectl(...), env.
 
 `--kubewright-cluster=embedded` (or KUBEWRIGHT_CLUSTER=embedded) puts an embedded server behind HTTPS in the place of
-control_plane, with the same `ClusterAccess`; `namespace` is then on it. It needs no programs and is ready in a moment.
-It has no rights but those of `system:masters`, no controllers and no processes: the other fixtures stay real.
+control_plane, and another one, with simulated controllers and kubelets, in the place of control_plane_with_nodes, with
+the same `ClusterAccess`. They need no programs and are ready in a moment. They are no processes: private_control_plane
+stays real.
 
 Owns the fixtures only. A control plane that cannot be had fails the tests that ask for it, with the cure in the text;
 it never skips them: a skipped contract looks like a kept one. The module is imported by every pytest run of every
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from kubewright.testing.access import ClusterAccess
     from kubewright.testing.controlplane import ControlPlane
     from kubewright.testing.namespaces import Namespaces
+    from kubewright.testing.workloads import Workloads
 
 _NODES = 3
 
@@ -89,23 +92,29 @@ def embedded_client(embedded_server: ApiServer) -> Client:
     return in_process_client(embedded_server)
 
 
+@pytest.fixture
+def embedded_workloads(embedded_server: ApiServer) -> Workloads:
+    """Controllers, scheduler and the kubelet of one node for `embedded_server`, on the event loop's time.
+
+    The test enters it: `async with embedded_client as kube, embedded_workloads as workloads:`.
+    """
+    from kubewright.apiserver.inprocess import in_process_client
+    from kubewright.testing.workloads import Workloads
+
+    return Workloads(in_process_client(embedded_server), nodes=1)
+
+
 @pytest.fixture(scope="session")
 def control_plane(request: pytest.FixtureRequest) -> Iterator[ClusterAccess]:
     """A real etcd and kube-apiserver, shared by the whole test run; or an embedded server, by option."""
-    said = request.config.getoption("--kubewright-cluster") or os.environ.get("KUBEWRIGHT_CLUSTER")
-    if said == "embedded":
-        from kubewright.testing.embedded_access import embedded_access
-
-        with embedded_access() as access:
-            yield access
-    else:
-        yield from _shared(request, "plain")
+    yield from _cluster(request, "plain")
 
 
 @pytest.fixture(scope="session")
 def control_plane_with_nodes(request: pytest.FixtureRequest) -> Iterator[ClusterAccess]:
-    """A real control plane with controllers, scheduler and three nodes, shared by the whole test run."""
-    yield from _shared(request, "nodes", controllers=True, scheduler=True, nodes=_NODES)
+    """A real control plane with controllers, scheduler and three nodes, shared by the whole test run; or an embedded
+    server with simulated ones, by option."""
+    yield from _cluster(request, "nodes", controllers=True, scheduler=True, nodes=_NODES)
 
 
 @pytest.fixture
@@ -148,6 +157,17 @@ def _kubewright_namespaces(control_plane: ClusterAccess) -> Iterator[Namespaces]
 @pytest.fixture(scope="session")
 def _kubewright_namespaces_with_nodes(control_plane_with_nodes: ClusterAccess) -> Iterator[Namespaces]:
     yield from _namespaces(control_plane_with_nodes)
+
+
+def _cluster(request: pytest.FixtureRequest, kind: str, *, nodes: int = 0, **options: Any) -> Iterator[ClusterAccess]:
+    said = request.config.getoption("--kubewright-cluster") or os.environ.get("KUBEWRIGHT_CLUSTER")
+    if said == "embedded":
+        from kubewright.testing.embedded_access import embedded_access
+
+        with embedded_access(nodes=nodes) as access:
+            yield access
+    else:
+        yield from _shared(request, kind, **options, **({"nodes": nodes} if nodes else {}))
 
 
 def _shared(request: pytest.FixtureRequest, kind: str, **options: Any) -> Iterator[ClusterAccess]:
