@@ -212,6 +212,16 @@ def _namespace(name: str, backend: Backend) -> dict[str, Any]:
             "uid": backend.new_uid(),
             "creationTimestamp": backend.timestamp(),
             "labels": {"kubernetes.io/metadata.name": name},
+            "managedFields": [
+                {
+                    "manager": "kube-apiserver",
+                    "operation": "Update",
+                    "apiVersion": "v1",
+                    "time": backend.timestamp(),
+                    "fieldsType": "FieldsV1",
+                    "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}}},
+                }
+            ],
         },
         "spec": {"finalizers": ["kubernetes"]},
         "status": {"phase": "Active"},

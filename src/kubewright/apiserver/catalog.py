@@ -48,6 +48,9 @@ class Converter(Protocol):
             defaults: whether what the object has not, as it was read, is filled in.
         """
 
+    def schema(self, api_version: str) -> Mapping[str, Any] | None:
+        """Of a custom kind the schema of one of its versions, served or not; None where it has no such version."""
+
     def reads_otherwise(self, api_version: str) -> bool:
         """Whether what is written in a version may be read back as something else (see `CustomVersion`)."""
 
@@ -55,8 +58,16 @@ class Converter(Protocol):
 class View(Protocol):
     """Another object that is a view of the same one: Scale."""
 
-    def read(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """The view of an object. Raises StatusError."""
+    @property
+    def replicas(self) -> Mapping[str, tuple[str, ...] | None]:
+        """Where the number is that a Scale is of, for each version of the kind; see `fields.scaling`."""
+
+    def read(self, obj: dict[str, Any], *, is_write: bool = False) -> dict[str, Any]:
+        """The view of an object. Raises StatusError.
+
+        Args:
+            is_write: whether it is to be written over, so that what is not there is no error yet.
+        """
 
     def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
         """A copy of the object with what the view says. Raises StatusError."""

@@ -130,6 +130,12 @@ def generate_name_conflict(resource: Named, name: str) -> StatusError:
     return StatusError(409, "AlreadyExists", f"{said} for the object", details)
 
 
+def called(api_version: str, kind: str) -> str:
+    """A kind with its version, as Go shows it: `apps/v1, Kind=Deployment`, `/v1, Kind=Pod`."""
+    group, _, version = api_version.rpartition("/")
+    return f"{group}/{version}, Kind={kind}"
+
+
 def conflict(resource: Named, name: str, why: str) -> StatusError:
     said = f"Operation cannot be fulfilled on {resource_name(resource)} {quoted(name)}: {why}"
     return StatusError(409, "Conflict", said, _details(resource, name))

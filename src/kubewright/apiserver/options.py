@@ -173,17 +173,19 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
     if not query and not is_apply:
         return options
     dry_run: list[str] = []
-    validation = ""
+    manager: str | None = None
+    validation: str | None = None
     for name, value in query:
         match name:
             case "dryRun":
                 dry_run.append(value)
             case "fieldManager":
-                options.field_manager = value
+                manager = value if manager is None else manager
             case "fieldValidation":
-                validation = value
-            case "force" if kind == "PatchOptions":
+                validation = value if validation is None else validation
+            case "force" if kind == "PatchOptions" and options.force is None:
                 options.force = boolean(value)
+    options.field_manager = manager or ""
     errors: list[FieldError] = []
     if kind == "PatchOptions":
         if is_apply and not options.field_manager:
@@ -192,12 +194,12 @@ def write_options(query: Query, kind: str, *, is_apply: bool = False) -> WriteOp
             errors.append(forbidden("force", "may not be specified for non-apply patch"))
     errors += manager_errors(options.field_manager, "fieldManager")
     errors += _dry_run_errors(dry_run)
-    if validation not in ("", "Ignore", "Warn", "Strict"):
+    if validation not in (None, "", "Ignore", "Warn", "Strict"):
         errors.append(not_supported("fieldValidation", validation, ("", "Ignore", "Strict", "Warn")))
     if errors:
         raise invalid_options(kind, errors)
     options.is_dry_run = bool(dry_run)
-    options.given_validation, options.field_validation = validation, validation or "Warn"
+    options.given_validation, options.field_validation = validation or "", validation or "Warn"
     return options
 
 

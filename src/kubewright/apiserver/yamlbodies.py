@@ -25,6 +25,7 @@ class _Loader(yaml.SafeLoader):
     """YAML as JSON has it: texts that look like dates stay texts, names are texts, no names twice (when asked)."""
 
     twice: list[str]
+    bool_values = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
 def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
         key = loader.construct_object(key_node, deep=True)
         name = key if isinstance(key, str) else _name(key)
         if name in made:
-            place = key_node.start_mark
+            place = value_node.start_mark
             loader.twice.append(f'line {place.line + 1}: key "{name}" already set in map')
         made[name] = loader.construct_object(value_node, deep=True)
     return made
@@ -51,6 +52,8 @@ _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+# As in YAML 1.1, and go-yaml: PyYAML leaves these out.
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile(r"[yYnN]\Z"), list("yYnN"))
 # As in JSON, and as go-yaml has it; YAML 1.1 wants a point and a sign.
 _Loader.add_implicit_resolver(
     "tag:yaml.org,2002:float",
@@ -64,7 +67,8 @@ def read_yaml(body: bytes, strict: bool) -> Body:
     try:
         loader = _Loader(body.decode())
         loader.twice = []
-        node = loader.get_single_node()
+        # Of several documents the first.
+        node = loader.get_node() if loader.check_node() else None
         if node is None:
             value = None
         else:

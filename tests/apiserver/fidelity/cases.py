@@ -35,12 +35,13 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
                                                 or status, text and kind; seconds to wait before
       or   asked: NAME                          record the requests that the webhook was asked, but for their uids
 
-An object with `$like: NAME` is the one of that name in bases.yaml, overlaid with the other keys: mappings are merged,
-all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it last (for families). In all strings of
-a step `$name` is replaced; a string that is only `$name` becomes the value with its type. `$$` is a dollar. Known
-from the start: `$ns` a namespace of the case's own, `$group` and `$shared` API groups of the case's and of the file's
-own, `$core`, `$apps`, `$batch`, `$crs`: the paths of the namespace's collections in v1, apps/v1, batch/v1 and
-`$shared`/v1; `$hooks` and `$ca` for webhooks, `$admission` the path of admissionregistration.k8s.io/v1.
+An object with `$like: NAME` is the one of that name in bases.yaml (or an object itself, for families), overlaid with
+the other keys: mappings are merged, all else replaced, `$none` as a value removes. `$with: MAPPING` is laid over it
+last (for families). In all strings of a step `$name` is replaced; a string that is only `$name` becomes the value with
+its type. `$$` is a dollar. Known from the start: `$ns` a namespace of the case's own, `$group` and `$shared` API groups
+of the case's and of the file's own, `$core`, `$apps`, `$batch`, `$crs`: the paths of the namespace's collections in v1,
+apps/v1, batch/v1 and `$shared`/v1; `$hooks` and `$ca` for webhooks, `$admission` the path of
+admissionregistration.k8s.io/v1.
 """
 
 from __future__ import annotations
@@ -213,7 +214,8 @@ def resolved(node: Any) -> Any:
         return node
     rest = {key: resolved(value) for key, value in node.items() if key not in ("$like", "$with")}
     if "$like" in node:
-        rest = overlaid(resolved(_bases()[node["$like"]]), rest)
+        like = node["$like"]
+        rest = overlaid(resolved(_bases()[like] if isinstance(like, str) else like), rest)
     return overlaid(rest, resolved(node["$with"])) if "$with" in node else rest
 
 

@@ -7,11 +7,14 @@ size (rv1 < rv2: which write came first), generated names keep their base. What 
     <time> <microtime> <age>     moments                       <ip> <nodePort>     allocated by the server
     uid1 rv1 <base>?????         identities                    <rv> <continue>     positions of lists and bookmarks
 
-managedFields and storageVersionHash are left out: they are not of the part of the server that is compared.
+managedFields become a list of lines, `alice Apply apps/v1 status: {"f:spec":...}`, sorted, as their own order follows
+times; one without a time says so. Those of bindings and of requests for tokens, which are kept nowhere, are left out;
+and so is storageVersionHash: it is not of the part of the server that is compared.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,7 +33,7 @@ _AGE_COLUMNS = {"Age", "Last Seen", "First Seen", "Duration"}
 _HEADERS = ("content-type", "warning", "retry-after", "allow", "location")
 _OF_BOOKMARKS = ("apiVersion", "kind", "metadata", "columnDefinitions", "rows")
 _MASKED = {"token": "<token>", "serverAddress": "<address>", "continue": "<continue>"}
-_DROPPED = {"managedFields", "storageVersionHash"}
+_DROPPED = {"storageVersionHash"}
 
 Exchange = dict[str, Any]
 """One answer: status, headers, body (parsed, or text), events (parsed) if it was a stream."""
@@ -99,7 +102,7 @@ class _Symbols:
         if isinstance(node, str):
             return self._string(node, key)
         if isinstance(node, list):
-            return [self.node(each) for each in node]
+            return self._managers(node) if key == "managedFields" else [self.node(each) for each in node]
         if not isinstance(node, dict):
             if key in ("nodePort", "healthCheckNodePort") and str(node) not in self._sent:
                 return "<nodePort>"
@@ -107,6 +110,8 @@ class _Symbols:
         if node.get("type") == "BOOKMARK" and isinstance(marked := node.get("object"), dict):
             # Of built-in kinds with the empty fields that Go writes: noise.
             node = {**node, "object": {key: marked[key] for key in marked if key in _OF_BOOKMARKS}}
+        if node.get("kind") in ("Binding", "TokenRequest") and isinstance(meta := node.get("metadata"), dict):
+            node = {**node, "metadata": {key: meta[key] for key in meta if key != "managedFields"}}
         if node.get("kind") == "Table" and "rows" in node:
             node = {**node, "rows": _without_ages(node)}
         shown = {self.text(name): self.node(node[name], name) for name in sorted(node) if name not in _DROPPED}
@@ -115,6 +120,16 @@ class _Symbols:
             # That of a list or bookmark is the server's of the moment, which by chance may be an object's.
             shown["resourceVersion"] = "<rv>"
         return shown
+
+    def _managers(self, entries: Sequence[Any]) -> list[str]:
+        lines = []
+        for each in entries:
+            named = [str(each.get(name, "")) for name in ("manager", "operation", "apiVersion", "subresource")]
+            if "time" not in each:
+                named.append("(no time)")
+            said = json.dumps(each.get("fieldsV1"), separators=(",", ":"), ensure_ascii=False)
+            lines.append(self.text(" ".join(filter(None, named)) + ": " + said))
+        return sorted(lines)
 
     def _string(self, text: str, key: str) -> str:
         if key == "resourceVersion" and text:

@@ -193,7 +193,12 @@ class _Run:
 
 
 def _sent(data: Mapping[str, Any]) -> tuple[dict[str, str | list[str]], bytes | None]:
-    headers = {"Accept": "application/json", **_user(data.get("user")), **data.get("headers", {})}
+    headers = {
+        "Accept": "application/json",
+        "User-Agent": "fidelity/1",
+        **_user(data.get("user")),
+        **data.get("headers", {}),
+    }
     if "raw" in data:
         body = _raw(data["raw"]).encode()
     elif "body" in data:

@@ -11,12 +11,13 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.apiserver.fidelity.doors import Door, RealDoor
-from tests.apiserver.fidelity.embedded import EmbeddedDoor
-from tests.apiserver.fields.applying import CRD, Write, comparable, random_writes
-from tests.apiserver.fields.odd_writes import GADGETS, filled, odd_writes
+from fidelity.doors import Door, RealDoor
+from fidelity.embedded import EmbeddedDoor
 
 from kubewright.testing import ClusterAccess
+
+from .applying import CRD, Write, comparable, random_writes
+from .odd_writes import GADGETS, filled, odd_writes
 
 RUNS, WRITES, TOGETHER = 100, 12, 8
 SEED = 20261201

@@ -7,12 +7,13 @@ import copy
 from typing import Any
 
 import pytest
-from tests.apiserver.fidelity.doors import Door, RealDoor
-from tests.apiserver.fidelity.embedded import EmbeddedDoor
-from tests.apiserver.fields.applying import CRD, comparable
-from tests.apiserver.fields.test_apply_real import DEFINITIONS, ask, prepared
+from fidelity.doors import Door, RealDoor
+from fidelity.embedded import EmbeddedDoor
 
 from kubewright.testing import ClusterAccess
+
+from .applying import CRD, comparable
+from .test_apply_real import DEFINITIONS, ask, prepared
 
 GROUP = "changed.example.com"
 

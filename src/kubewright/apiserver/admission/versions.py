@@ -90,10 +90,12 @@ def read_again(attributes: Attributes, resource: ResourceType, obj: Object, cata
     obj.setdefault("metadata", {})
     strategy = resource.strategy
     try:
+        strategy.decode(obj)
         if resource.is_custom:
-            strategy.decode(obj)
-        # What is null stays null where it has no default, unlike in a body.
-        strategy.read_merged(obj)
+            # What is null stays null where it has no default, unlike in a body.
+            strategy.read_merged(obj)
+        else:
+            strategy.default(obj)
     except Malformed as error:
         raise internal(str(error)) from None
 

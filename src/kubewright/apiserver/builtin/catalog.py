@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BuiltIn", "builtin_catalog"]
 
+_SCALE: Final = "io.k8s.api.autoscaling.v1.Scale"
+"""The component of a kind that no collection is of, so that the document of its group version has it not."""
 _STORED_AS: Final = {
     ("events.k8s.io/v1", "Event"): Storage("", "events", "v1"),
     ("autoscaling/v1", "HorizontalPodAutoscaler"): Storage("autoscaling", "horizontalpodautoscalers", "autoscaling/v2"),
@@ -64,7 +66,7 @@ class BuiltIn:
     def __init__(self, data: Data | None = None) -> None:
         self.data = data or Data()
         self.types = GoTypes(self.data)
-        self._components: dict[tuple[str, str], str] = {}
+        self._components: dict[tuple[str, str], str] = {("autoscaling/v1", "Scale"): _SCALE}
         self._defaults: Defaulter | None = None
 
     def catalog(self) -> Catalog:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
-from kubewright.schema.structural.fielderrors import required
 
-from ..errors import bad_request, invalid_of
+from ..errors import conflict, invalid_of
 from .selectors import selector_text
 
 __all__ = ["Scaled", "ScaleView"]
 
-_META = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_REPLICAS: Final = ("f:spec", "f:replicas")
+_APPS: Final = ("apps/v1", "apps/v1beta2", "apps/v1beta1")
+_VERSIONS: Final = {"ReplicaSet": _APPS[:2], "ReplicationController": ("v1",)}
+"""The versions in which somebody may own replicas (`storage.go` of each kind)."""
+_META: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 class Scaled(Struct, frozen=True):
@@ -24,14 +27,25 @@ class Scaled(Struct, frozen=True):
     kind: str
     is_plain: bool = False
 
+    @property
+    def plural(self) -> str:
+        return f"{self.kind.lower()}s"
+
+
+class _Named(NamedTuple):
+    group: str
+    plural: str
+    kind: str
+
 
 class ScaleView:
     """Reads and writes `spec.replicas` through a Scale."""
 
     def __init__(self, scaled: Scaled) -> None:
         self._scaled = scaled
+        self.replicas = dict.fromkeys(_VERSIONS.get(scaled.kind, _APPS), _REPLICAS)
 
-    def read(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def read(self, obj: dict[str, Any], *, is_write: bool = False) -> dict[str, Any]:
         """The Scale of an object."""
         meta, spec, status = obj["metadata"], obj.get("spec", {}), obj.get("status", {})
         selector = selector_text(spec.get("selector") or {}, is_plain=self._scaled.is_plain)
@@ -49,18 +63,16 @@ class ScaleView:
 
     def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
         """A copy of the object with the replicas of a Scale. Raises StatusError."""
-        name = obj["metadata"]["name"]
-        given = view.get("metadata") or {}
+        before, given = obj["metadata"], view.get("metadata") or {}
         replicas = (view.get("spec") or {}).get("replicas") or 0
-        if isinstance(replicas, bool) or not isinstance(replicas, int):
-            raise bad_request("Scale spec.replicas has to be a whole number")
-        errors = [] if given.get("name") else [required("metadata.name", "name or generateName is required")]
         if replicas < 0:
-            errors.append(invalid_field("spec.replicas", replicas, "must be greater than or equal to 0"))
-        if errors:
-            raise invalid_of("Scale.autoscaling", "autoscaling", "Scale", given.get("name", ""), errors)
-        meta = dict(obj["metadata"])
+            errors = [invalid_field("spec.replicas", replicas, "must be greater than or equal to 0")]
+            raise invalid_of("Scale.autoscaling", "autoscaling", "Scale", before["name"], errors)
+        if (uid := given.get("uid")) and uid != before.get("uid"):
+            scaled = _Named(self._scaled.group, f"{self._scaled.plural}/scale", "Scale")
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {before.get('uid')}"
+            raise conflict(scaled, before["name"], why)
+        meta = dict(before)
         if given.get("resourceVersion"):
             meta["resourceVersion"] = given["resourceVersion"]
-        del name
         return {**obj, "metadata": meta, "spec": {**obj["spec"], "replicas": replicas}}

@@ -19,6 +19,7 @@ from kubewright.schema.structural.values import copied, same
 from ..strategy import Cells, Column, Context, GenericStrategy, Grace, Undecoded
 from .decoding import decode
 from .gotypes import GoType, GoTypes
+from .restoring import restore
 from .rules import Object, Rules
 from .validation.labels import finalizer_errors
 
@@ -76,10 +77,20 @@ class KindStrategy(GenericStrategy):
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def decode(self, obj: Object) -> Undecoded:
+        meta = obj.get("metadata")
+        is_reset = isinstance(meta, dict) and meta.get("managedFields") == []
         read, unknown = decode(obj, self.type)
         obj.clear()
         obj.update(read)
+        if is_reset:
+            # Of all lists the only one of which the server tells an empty one from none.
+            obj["metadata"]["managedFields"] = []
         return unknown
+
+    def read_merged(self, obj: Object) -> None:
+        restore(obj, self.type)
+        self.decode(obj)
+        self.default(obj)
 
     def default(self, obj: Object) -> None:
         self._defaulter().apply(obj, self.type)

@@ -63,6 +63,10 @@ class CustomConverter:
         made = {**present, "apiVersion": api_version}
         return self._coerced(copied(made))
 
+    def schema(self, api_version: str) -> Mapping[str, Any] | None:
+        version = self._versions.get(api_version)
+        return None if version is None else version.raw_schema
+
     def reads_otherwise(self, api_version: str) -> bool:
         version = self._versions.get(api_version)
         return version is not None and version.reads_otherwise

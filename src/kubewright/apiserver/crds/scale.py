@@ -5,26 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..errors import StatusError
+from kubewright.schema.structural.gotext import quoted
+
+from ..errors import StatusError, bad_request
 
 __all__ = ["CustomScale"]
 
+_NONE: Final = -(2**31)
+"""Stands for replicas that are not there, while a Scale is written."""
 _SHOWN: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 class CustomScale:
-    """Scale of autoscaling/v1, by the paths of the definition."""
+    """Scale of autoscaling/v1, by the paths of the definition.
 
-    def __init__(self, paths: Mapping[str, Any]) -> None:
+    Args:
+        paths: of the version.
+        all_paths: of all versions, by `apiVersion`; empty for one without a scale.
+    """
+
+    def __init__(self, paths: Mapping[str, Any], all_paths: Mapping[str, Mapping[str, Any]]) -> None:
+        self.replicas = {
+            version: tuple(f"f:{step}" for step in _steps(each.get("specReplicasPath"))) or None
+            for version, each in all_paths.items()
+        }
         self._spec = _steps(paths.get("specReplicasPath"))
         self._status = _steps(paths.get("statusReplicasPath"))
         self._selector = _steps(paths.get("labelSelectorPath"))
 
-    def read(self, obj: dict[str, Any]) -> dict[str, Any]:
+    def read(self, obj: dict[str, Any], *, is_write: bool = False) -> dict[str, Any]:
         meta = obj["metadata"]
         replicas = _at(obj, self._spec)
         if replicas is None:
-            raise self._missing(meta["name"])
+            if not is_write:
+                raise self._missing()
+            replicas = _NONE
         status: dict[str, Any] = {"replicas": _at(obj, self._status) or 0}
         selector = _at(obj, self._selector) if self._selector else None
         if selector:
@@ -40,6 +55,8 @@ class CustomScale:
     def write(self, view: dict[str, Any], obj: dict[str, Any]) -> dict[str, Any]:
         # Whether it may be that many is asked when the object is validated.
         replicas = (view.get("spec") or {}).get("replicas") or 0
+        if replicas == _NONE:
+            raise bad_request(f"the spec replicas field {quoted(self._path)} cannot be empty")
         here = obj
         for step in self._spec[:-1]:
             below = here.get(step)
@@ -49,9 +66,12 @@ class CustomScale:
         here[self._spec[-1]] = replicas
         return obj
 
-    def _missing(self, name: str) -> StatusError:
-        path = "." + ".".join(self._spec)
-        said = f"the spec replicas field {path!r} does not exist".replace("'", '"')
+    @property
+    def _path(self) -> str:
+        return "." + ".".join(self._spec)
+
+    def _missing(self) -> StatusError:
+        said = f"the spec replicas field {quoted(self._path)} does not exist"
         return StatusError(500, "InternalError", f"Internal error occurred: {said}", {"causes": [{"message": said}]})
 
 

@@ -37,6 +37,7 @@ def crd_types(
     )
     is_going = bool(crd["metadata"].get("deletionTimestamp")) or is_true(crd, "Terminating")
     make = _Terminating if is_going else CustomStrategy
+    scales = {each.api_version: each.scale for each in versions.values()}
     found = []
     for name in sorted(versions, key=version_order):
         version = versions[name]
@@ -57,7 +58,7 @@ def crd_types(
                 strategy=make(version, namespaced=namespaced, columns=columns),
                 storage=Storage(group, names["plural"], f"{group}/{stored}"),
                 converter=converter,
-                subresources=_subresources(version, group, namespaced),
+                subresources=_subresources(version, scales, group, namespaced),
                 schema=version.raw_schema,
                 is_custom=True,
                 warning=_warning(spec, version) if version.version.get("deprecated") else "",
@@ -67,13 +68,15 @@ def crd_types(
     return found
 
 
-def _subresources(version: CustomVersion, group: str, namespaced: bool) -> dict[str, Subresource]:
+def _subresources(
+    version: CustomVersion, scales: Mapping[str, Mapping[str, Any]], group: str, namespaced: bool
+) -> dict[str, Subresource]:
     made: dict[str, Subresource] = {}
     if version.has_status:
         strategy = CustomStatusStrategy(version, namespaced=namespaced)
         made["status"] = Subresource("status", group=group, version=version.name, kind=version.kind, strategy=strategy)
     if version.scale:
-        view = CustomScale(version.scale)
+        view = CustomScale(version.scale, scales)
         made["scale"] = Subresource("scale", group="autoscaling", version="v1", kind="Scale", view=view)
     return made
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from .paths import FieldSet, decoded, encoded, is_readable
 
-__all__ = ["APPLY", "BEFORE_FIRST_APPLY", "UPDATE", "Entries", "ManagerId", "Owned"]
+__all__ = ["APPLY", "BEFORE_FIRST_APPLY", "UPDATE", "Entries", "ManagerId", "Owned", "sorted_entries"]
 
 Operation = Literal["Apply", "Update"]
 APPLY: Final = "Apply"
@@ -112,9 +112,7 @@ class Entries:
 
     def written(self, *, is_custom: bool) -> list[dict[str, Any]]:
         """As an object keeps them, in the server's order."""
-        made = [each.entry(who, is_custom=is_custom) for who, each in self.owned.items()]
-        made.sort(key=_place)
-        return made
+        return sorted_entries([each.entry(who, is_custom=is_custom) for who, each in self.owned.items()])
 
     def put(self, who: ManagerId, owned: Owned) -> None:
         """Give a manager a set; none at all where it is empty."""
@@ -146,6 +144,11 @@ class Entries:
             self.owned[bucket] = Owned(version, owned.time, both)
             del self.owned[who]
             left -= 1
+
+
+def sorted_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Entries in the server's order."""
+    return sorted(entries, key=_place)
 
 
 def _place(entry: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -25,14 +25,14 @@ from kubewright.model.times import format_time
 from kubewright.schema.structural.values import same as is_same
 
 from ..catalog import ResourceType
-from ..errors import bad_request, unexplained
+from ..errors import bad_request, called, unexplained
 from .conflicts import Conflicts, conflict_error
 from .entries import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entries, ManagerId, Owned
 from .merging import merge, remove
 from .paths import FieldPath, FieldSet, ordered, with_named
 from .reconciling import reconciled
 from .types import FieldType
-from .walking import Difference, compare, field_set, type_errors
+from .walking import Difference, are_equal, compare, field_set, type_errors
 from .ways import written_by
 
 __all__ = ["FieldManagers", "Kinds"]
@@ -102,13 +102,11 @@ class FieldManagers:
             entries = read if read is not None and read.owned else Entries.read(kept, is_checked=True) or Entries()
         if live is not None and not entries.owned:
             return
-        # The real server keeps no time for writes through the scale.
-        work = _Write(self._kinds, kind, subresource, entries, "" if subresource == "scale" else format_time(now))
+        work = _Write(self._kinds, kind, subresource, entries, format_time(now))
         before = _without_managed(live) if live is not None else self._kinds.empty(kind)
+        is_changed: bool | None
         try:
-            is_changed = (
-                work.update(before, new, manager) if subresource != "scale" or work.owns_any(before, new) else None
-            )
+            is_changed = work.update(before, new, manager)
         except _NoVersion:
             # The real server gives up tracking, and says so in its log only.
             is_changed = None
@@ -136,8 +134,7 @@ class FieldManagers:
         """The object that an apply patch makes of `live`. Raises StatusError: conflicts, or what cannot be applied."""
         said = (patch.get("apiVersion"), patch.get("kind"))
         if said != (kind.api_version, kind.kind):
-            group_version, name = (str(each or "") for each in said)
-            raise bad_request(f"invalid object type: {group_version}, Kind={name}")
+            raise bad_request(f"invalid object type: {called(*(str(each or '') for each in said))}")
         if not isinstance(patch.get("metadata", {}), dict | None):
             raise bad_request(f"metadata: is a {type(patch['metadata']).__name__}, not an object")
         if (patch.get("metadata") or {}).get("managedFields") is not None:
@@ -176,7 +173,11 @@ class FieldManagers:
         made = entries.written(is_custom=kind.is_custom)
         if live is not None:
             kept = live["metadata"].get("managedFields") or []
-            if _sets_of(made) == _sets_of(kept) and is_same(_without_managed(new), _without_managed(live)):
+            if (
+                len(made) == len(kept)
+                and _sets_of(made) == _sets_of(kept)
+                and is_same(_without_managed(new), _without_managed(live))
+            ):
                 made = kept
         if made:
             new["metadata"]["managedFields"] = made
@@ -216,7 +217,7 @@ class _Write:
         problems = type_errors(stated, self._type)
         if problems:
             meta = stated.get("metadata") or {}
-            name = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}; {kind.api_version}, Kind={kind.kind}"
+            name = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}; {called(kind.api_version, kind.kind)}"
             said = problems[0] if len(problems) == 1 else "errors:" + "".join(f"\n  {each}" for each in problems)
             raise unexplained(f"failed to create typed patch object ({name}): {said}")
         who = ManagerId.of(manager, APPLY, kind.api_version, self._subresource)
@@ -233,15 +234,11 @@ class _Write:
             self.entries.owned = before
             raise
         # The time is that of the last change: who states what is there already has changed nothing.
-        time = self._time if not is_same(new, live) else last.time if last is not None else ""
+        is_noop = are_equal(live, new)
+        time = self._time if not is_noop else last.time if last is not None else ""
         self.entries.put(who, Owned(kind.api_version, time, states - _NOBODYS))
-        return new
-
-    def owns_any(self, live: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Whether anybody owns what a change through a view changes: as for objects, only then it is tracked."""
-        difference = compare(live, new, self._type)
-        changed = difference.modified | difference.added | difference.removed
-        return not changed or any(owned.paths & changed for owned in self.entries.owned.values())
+        # The numbers may be written otherwise, and nothing else.
+        return dict(live) if is_noop else new
 
     def owned_by_last_applied(self, live: dict[str, Any]) -> FieldSet:
         """What kubectl applied from the client's side and is still as it was."""

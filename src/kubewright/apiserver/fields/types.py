@@ -171,8 +171,6 @@ class FieldTypes:
             return FieldType(make_map=make_map)
         if kind == "array":
             return FieldType(make_list=make_list)
-        if schema.get("x-kubernetes-int-or-string"):
-            return _UNTYPED
         return FieldType("untyped", make_list, make_map)
 
     def _list(self, schema: Mapping[str, Any], preserves: bool) -> ListType:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from kubewright.schema.structural.gotext import plain, typed
+from kubewright.schema.structural.gotext import in_go, plain, typed
 
 from .paths import FieldPath, FieldSet, KeyProblem, item_element, shown_element
 from .types import FieldType, ListType, MapType, deduce
 
-__all__ = ["ABSENT", "Difference", "compare", "elements_of", "field_set", "type_errors"]
+__all__ = ["ABSENT", "Difference", "are_equal", "compare", "elements_of", "field_set", "type_errors"]
 
 
 class _Absent:
@@ -113,7 +113,7 @@ class _Comparison:
 
     def are_equal(self, old: Any, new: Any) -> bool:
         """The fast comparison takes 1 for true; where types do not forbid that, a second one looks again."""
-        return bool(old == new) and (not self.is_exact or _are_alike(old, new))
+        return are_equal(old, new) if self.is_exact else bool(old == new)
 
 
 def _are_alike(old: Any, new: Any) -> bool:
@@ -123,6 +123,11 @@ def _are_alike(old: Any, new: Any) -> bool:
     if isinstance(old, list):
         return all(map(_are_alike, old, new))
     return isinstance(old, bool) == isinstance(new, bool)
+
+
+def are_equal(old: Any, new: Any) -> bool:
+    """Whether two values are one to the server."""
+    return bool(old == new) and _are_alike(old, new)
 
 
 def compare(old: Any, new: Any, type_: FieldType, *, is_exact: bool = True) -> Difference:
@@ -259,7 +264,9 @@ def _check_map(value: Any, type_: FieldType, path: str, found: list[str]) -> Non
         at = f"{path}.{name}"
         below = inner.fields.get(name, inner.elem)
         if below is None:
+            # The server goes no further; which names it has seen by then is chance there.
             found.append(f"{at}: field not declared in schema")
+            return
         else:
             _check(each, below, at, found)
 
@@ -292,7 +299,7 @@ def _scalar_problem(value: Any, scalar: str) -> str:
     if scalar == "numeric" and not is_number:
         return f"expected numeric (int or float), got {typed(value)}"
     if scalar == "string" and not isinstance(value, str):
-        return f"expected string, got &{{{plain(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{in_go(value)}}}"
     if scalar == "boolean" and not isinstance(value, bool):
         return f"expected boolean, got &{{{plain(value)}}}"
     if scalar == "untyped" and isinstance(value, dict | list):

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 
 from kubewright.schema.structural.gotext import kind_of
 
-from ..catalog import Action, Subresource, View
-from ..errors import StatusError, method_not_supported
+from ..catalog import Action, ResourceType, Subresource, View
+from ..errors import StatusError, bad_request, called, method_not_supported, unexplained
+from ..fields.scaling import from_scale, to_scale
 from ..options import WriteOptions, write_options
 from ..representation import AS_IS
 from ..request import Response
@@ -22,10 +23,13 @@ from .create import given_options, track
 from .decoding import decode_object
 from .get import read
 from .metadata import check_name, ensure_namespace, meta_of
-from .patch import patched_by, read_patch
+from .patch import APPLY, judge_duplicates, patched_by, read_patch, stated
 from .update import Shown, change
 
 __all__ = ["call_action", "create_action", "get_view", "not_here", "patch_view", "update_view"]
+
+_SCALE: Final = ResourceType(group="autoscaling", version="v1", kind="Scale", plural="scales")
+"""The kind of the views, for who looks after fields."""
 
 
 async def get_view(call: Call) -> Response:
@@ -45,8 +49,10 @@ async def update_view(call: Call) -> Response:
     check_name(meta, name)
 
     async def make(live: Entry, is_first: bool) -> dict[str, Any]:
-        shown.wanted = {**wanted, "status": {"replicas": 0, **(wanted.get("status") or {})}}
-        return _written(call, view, wanted, live, options)
+        seen = _seen(call, view, live)
+        new = _written(call, view, wanted, live, seen, options)
+        shown.before, shown.wanted = seen, _whole(wanted)
+        return new
 
     shown = Shown(view)
     entry = await change(call, name, make, options, uid=meta.get("uid") or None, shown=shown)
@@ -60,21 +66,95 @@ async def patch_view(call: Call) -> Response:
     reader = _reading(call)
 
     async def make(live: Entry, is_first: bool) -> dict[str, Any]:
-        seen = Entry(live.key, view.read(live.object), live.revision)
-        wanted = patched_by(reader, kind, seen, options, warn=is_first, of=(part.kind, _api_version(part)))
+        seen = _seen(call, view, live)
+        if kind == APPLY:
+            wanted = _applied(reader, seen, options)
+        else:
+            before = Entry(live.key, seen, live.revision)
+            wanted = patched_by(reader, kind, before, options, warn=is_first, of=(part.kind, _api_version(part)))
+        ensure_namespace(call.kind, meta_of(wanted), call.route.namespace)
         check_name(meta_of(wanted), name)
-        shown.wanted = {**wanted, "status": {"replicas": 0, **(wanted.get("status") or {})}}
-        return _written(call, view, wanted, live, options)
+        new = _written(call, view, wanted, live, None if kind == APPLY else seen, options)
+        shown.before, shown.wanted = seen, _whole(wanted)
+        return new
 
     shown = Shown(view)
     entry = await change(call, name, make, options, shown=shown)
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
 
 
-def _written(call: Call, view: View, wanted: dict[str, Any], live: Entry, options: WriteOptions) -> dict[str, Any]:
+def _whole(view: dict[str, Any]) -> dict[str, Any]:
+    """A view that was written, with what is never left out of one."""
+    return {**view, "status": {"replicas": 0, **(view.get("status") or {})}}
+
+
+def _seen(call: Call, view: View, live: Entry) -> dict[str, Any]:
+    """The view of an object, with who owns what of it."""
+    seen = view.read(live.object, is_write=True)
+    if call.backend.field_manager is not None:
+        seen["metadata"]["managedFields"] = to_scale(live.object["metadata"].get("managedFields"), view.replicas)
+    return seen
+
+
+def _applied(call: Call, seen: dict[str, Any], options: WriteOptions) -> dict[str, Any]:
+    """The view with what a field manager states of it. Raises StatusError."""
+    backend = call.backend
+    assert backend.field_manager is not None
+    manager, patch = options.field_manager, stated(call, options)
+    if call.kind.is_custom and not seen["metadata"]["managedFields"] and _is_scale(patch.value):
+        raise _no_scale("failed to create manager for existing fields: failed to convert live object", {})
+    new = backend.field_manager.apply(
+        _SCALE, call.route.subresource, seen, patch.value, manager, bool(options.force), backend.now()
+    )
+    judge_duplicates(call, patch, options)
+    if call.kind.is_custom and _without_fields(new) != _without_fields(seen):
+        raise _no_scale("failed to convert new object", patch.value.get("metadata") or {})
+    try:
+        call.strategy.decode(new)
+    except Malformed as error:
+        raise bad_request(str(error)) from None
+    return new
+
+
+def _is_scale(patch: dict[str, Any]) -> bool:
+    return (patch.get("apiVersion"), patch.get("kind")) == (_SCALE.api_version, _SCALE.kind)
+
+
+def _no_scale(what: str, meta: dict[str, Any]) -> StatusError:
+    """What the real server says where it would have to convert a Scale to a version of a custom kind."""
+    name = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}; {called(_SCALE.api_version, _SCALE.kind)}"
+    why = f"request to convert CR to an invalid group/version: {_SCALE.api_version}"
+    return unexplained(f"{what} ({name}) to proper version: {why}")
+
+
+def _without_fields(view: dict[str, Any]) -> dict[str, Any]:
+    return {**view, "metadata": {name: each for name, each in view["metadata"].items() if name != "managedFields"}}
+
+
+def _written(
+    call: Call,
+    view: View,
+    wanted: dict[str, Any],
+    live: Entry,
+    seen: dict[str, Any] | None,
+    options: WriteOptions,
+) -> dict[str, Any]:
+    """The object with what a view of it says.
+
+    Args:
+        seen: the view before; None where it is known already who owns what of it.
+    """
     new = view.write(wanted, orjson.loads(live.json))
-    new["metadata"]["resourceVersion"] = meta_of(wanted).get("resourceVersion") or str(live.revision)
-    track(call, live.object, new, options)
+    meta = new["metadata"]
+    meta["resourceVersion"] = meta_of(wanted).get("resourceVersion") or str(live.revision)
+    if call.backend.field_manager is not None:
+        if seen is not None:
+            track(replace(call, kind=_SCALE), seen, wanted, options)
+        in_scale, kind = meta_of(wanted).get("managedFields"), call.kind
+        before = live.object["metadata"].get("managedFields")
+        meta.pop("managedFields", None)
+        if made := from_scale(before, in_scale, kind.api_version, view.replicas, custom=kind.is_custom):
+            meta["managedFields"] = made
     return new
 
 

@@ -14,14 +14,16 @@ import orjson
 from kubewright.schema.structural.fielderrors import invalid as invalid_field
 from kubewright.schema.structural.gotext import as_json, plain
 
-from ..bodies import BadJson, decode_json, media_type, read_body
+from ..bodies import BadJson, Body, decode_json, media_type, read_body
 from ..errors import (
     StatusError,
     bad_request,
+    called,
     conflict,
     internal,
     invalid_of,
     not_found,
+    unexplained,
     unsupported_media_type,
     unsupported_patch_type,
 )
@@ -36,7 +38,17 @@ from .decoding import NO_VERSION, called_in_go, check_size, not_registered, othe
 from .metadata import check_name, ensure_namespace, meta_of
 from .update import change
 
-__all__ = ["APPLY", "JSON_PATCH", "MERGE_PATCH", "STRATEGIC", "patch", "patched_by"]
+__all__ = [
+    "APPLY",
+    "JSON_PATCH",
+    "MERGE_PATCH",
+    "STRATEGIC",
+    "judge_duplicates",
+    "patch",
+    "patched_by",
+    "read_patch",
+    "stated",
+]
 
 JSON_PATCH: Final = "application/json-patch+json"
 MERGE_PATCH: Final = "application/merge-patch+json"
@@ -198,23 +210,15 @@ async def _apply(call: Call, options: WriteOptions) -> Response:
     manager = options.field_manager or manager_of(call.request.headers.get("user-agent", ""))
     field_manager = backend.field_manager
 
-    def stated() -> dict[str, Any]:
-        try:
-            body = read_body(call.request.body, "application/yaml", strict=False, accepted=("application/yaml",))
-        except BadJson as error:
-            raise bad_request(f"error decoding YAML: {error}") from None
-        if not isinstance(body.value, dict):
-            raise bad_request("error decoding patch: the patch is no object")
-        return body.value
-
     def applied(live: dict[str, Any] | None) -> dict[str, Any]:
-        new = field_manager.apply(
-            call.kind, call.route.subresource, live, stated(), manager, bool(options.force), backend.now()
-        )
+        patch = stated(call, options)
+        force = bool(options.force)
+        new = field_manager.apply(call.kind, call.route.subresource, live, patch.value, manager, force, backend.now())
+        judge_duplicates(call, patch, options)
         try:
             call.strategy.read_merged(new)
         except Malformed as error:
-            raise bad_request(str(error)) from None
+            raise _unread(call, patch.value, error) from None
         ensure_namespace(call.kind, meta_of(new), call.route.namespace)
         check_name(meta_of(new), name)
         return new
@@ -234,3 +238,34 @@ async def _apply(call: Call, options: WriteOptions) -> Response:
         return call.answer(201, call.representation.one(call.kind, created))
     entry = await change(call, name, make, options)
     return call.answer(200, call.representation.one(call.kind, entry))
+
+
+def stated(call: Call, options: WriteOptions) -> Body:
+    """What an apply patch says. Raises StatusError: it is no object."""
+    strict = options.field_validation != "Ignore"
+    try:
+        body = read_body(call.request.body, "application/yaml", strict=strict, accepted=("application/yaml",))
+    except BadJson as error:
+        raise bad_request(f"error decoding YAML: {error}") from None
+    if not isinstance(body.value, dict):
+        raise bad_request("error decoding patch: the patch is no object")
+    return body
+
+
+def judge_duplicates(call: Call, patch: Body, options: WriteOptions) -> None:
+    """Warn of names that an apply patch has twice, or refuse it for them: after it has been applied. Raises
+    StatusError."""
+    if patch.refused and options.field_validation == "Strict":
+        raise bad_request(f"error strict decoding patch: error converting YAML to JSON: {patch.refused[0]}")
+    for each in patch.duplicates:
+        call.warn(each)
+
+
+def _unread(call: Call, patch: dict[str, Any], error: Malformed) -> StatusError:
+    """What an apply patch makes of an object cannot be read."""
+    if call.kind.is_custom:
+        return bad_request(str(error))
+    kind = called(call.kind.api_version, call.kind.kind)
+    meta = patch.get("metadata") or {}
+    said = f"failed to convert new object ({meta.get('namespace') or ''}/{meta.get('name') or ''}; {kind}) to proper "
+    return unexplained(f"{said}version: unable to convert unstructured object to {kind}: {error}")

@@ -45,9 +45,10 @@ Make = Callable[[Entry, bool], Awaitable[dict[str, Any]]]
 
 
 class Shown(Struct):
-    """A change of an object through a view of it: what admission sees is the view, as it is `wanted`."""
+    """A change of an object through a view of it: admission sees the view, as it was `before` and as it is `wanted`."""
 
     view: View
+    before: dict[str, Any] = field(default_factory=dict)
     wanted: dict[str, Any] = field(default_factory=dict)
 
 
@@ -135,7 +136,7 @@ async def _checked(
             new = attributes.object or new
         else:
             wanted = copied(shown.wanted)
-            attributes = call.attributes("UPDATE", name, wanted, shown.view.read(old), given, options.is_dry_run)
+            attributes = call.attributes("UPDATE", name, wanted, shown.before, given, options.is_dry_run)
             await admission.admit(attributes)
             if attributes.object is not None and attributes.object != shown.wanted:
                 new = shown.view.write(attributes.object, new)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Final
 
-__all__ = ["GoStruct", "as_json", "kind_of", "plain", "quoted", "typed"]
+__all__ = ["GoStruct", "as_json", "in_go", "kind_of", "plain", "quoted", "typed"]
 
 _ESCAPES: Final = {
     "\a": "\\a",
@@ -80,6 +80,17 @@ def plain(value: Any) -> str:
     if isinstance(value, dict):
         return "map[" + " ".join(f"{name}:{plain(value[name])}" for name in sorted(value)) + "]"
     return str(value)
+
+
+def in_go(value: Any) -> str:
+    """A value as `%#v` shows it."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, list):
+        return "[]interface {}{" + ", ".join(map(in_go, value)) + "}"
+    if isinstance(value, dict):
+        return typed(value) + "{" + ", ".join(f"{quoted(name)}:{in_go(value[name])}" for name in sorted(value)) + "}"
+    return "interface {}(nil)" if value is None else plain(value)
 
 
 def typed(value: Any) -> str:

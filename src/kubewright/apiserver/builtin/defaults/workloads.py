@@ -8,6 +8,9 @@ __all__ = ["DEFAULTS"]
 
 Object = dict[str, Any]
 
+TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
+NO_GENERATION: Final = "0"
+
 _HISTORY: Final = 10
 _UNLIMITED: Final = 2**31 - 1
 
@@ -31,6 +34,9 @@ def _daemon_set(obj: Object) -> None:
         rolling.setdefault("maxUnavailable", 1)
         rolling.setdefault("maxSurge", 0)
     obj["spec"].setdefault("revisionHistoryLimit", _HISTORY)
+    # Every version of one has this annotation from the one that it is kept in.
+    annotations = obj["metadata"].get("annotations") or {}
+    obj["metadata"]["annotations"] = {TEMPLATE_GENERATION: NO_GENERATION, **annotations}
 
 
 def _stateful_set(obj: Object) -> None:

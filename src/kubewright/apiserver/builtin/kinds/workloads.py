@@ -10,6 +10,7 @@ from kubewright.schema.structural.metarules import dns_label
 from kubewright.schema.structural.values import same
 
 from ...strategy import Context
+from ..defaults.workloads import NO_GENERATION, TEMPLATE_GENERATION
 from ..rules import Rules
 from ..validation import jobs, statuses, warnings, workloads
 from ..validation.texts import Object
@@ -40,7 +41,7 @@ def _keep_labels(new: Object, old: Object, context: Context) -> None:
 
 def _template_generation(new: Object, old: Object, context: Context) -> None:
     """An annotation of old that DaemonSets keep for their revisions."""
-    name = "deprecated.daemonset.template.generation"
+    name = TEMPLATE_GENERATION
     before = int(old["metadata"].get("annotations", {}).get(name, "1"))
     changed = not same(new["spec"]["template"], old["spec"]["template"])
     new["metadata"].setdefault("annotations", {})[name] = str(before + 1 if changed else before)
@@ -48,7 +49,8 @@ def _template_generation(new: Object, old: Object, context: Context) -> None:
 
 def _first_template_generation(obj: Object, context: Context) -> None:
     annotations = obj["metadata"].setdefault("annotations", {})
-    annotations.setdefault("deprecated.daemonset.template.generation", "1")
+    if annotations.get(TEMPLATE_GENERATION, NO_GENERATION) == NO_GENERATION:
+        annotations[TEMPLATE_GENERATION] = "1"
 
 
 def _label_job(obj: Object, context: Context) -> None:
