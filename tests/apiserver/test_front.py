@@ -112,6 +112,21 @@ def test_a_certificate_says_nothing_before_and_after_its_time() -> None:
             Authentication(now=lambda at=outside: at).user({}, data)
 
 
+def test_who_acts_as_others_may_say_several_groups() -> None:
+    async def main() -> None:
+        async with serving() as front:
+            client = transport(front)
+            acting = (("Impersonate-User", "jane"), ("Impersonate-Group", "a"), ("impersonate-group", "b"))
+            body = orjson.dumps({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"})
+            path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+            answer = await client.request("POST", path, headers=JSON + TOKEN + acting, body=body)
+            shown = orjson.loads(answer.body)["status"]["userInfo"]
+            assert shown == {"username": "jane", "groups": ["a", "b", "system:authenticated"]}
+            await client.close()
+
+    run(main)
+
+
 def test_a_watch_goes_on_and_ends_with_the_server() -> None:
     async def main() -> None:
         server = new_server(seed=1)

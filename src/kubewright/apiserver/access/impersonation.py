@@ -10,7 +10,8 @@
 
 They are tried in this order, the one that last worked for somebody first. What the first of them that was refused says
 is the answer. Nodes and service accounts have the groups of their kind, and nothing else can be asked for with them in
-their modes. Rules: `apiserver/pkg/endpoints/filters/impersonation`.
+their modes. Each request is asked about anew; the real server remembers for ten seconds what it has allowed. Rules:
+`apiserver/pkg/endpoints/filters/impersonation`.
 """
 
 from __future__ import annotations
