@@ -88,10 +88,16 @@ def test_each_crd_is_applied_and_each_served_version_is_listed() -> None:
     assert server.log == [
         f"GET {CRDS}/webs.example.com",
         f"PATCH {CRDS}/webs.example.com?fieldManager=kubewright-crds&force=true",
-        f"GET {CRDS}/webs.example.com",
         "GET /apis/example.com/v1/webs?limit=1",
         "GET /apis/example.com/v3/webs?limit=1",
     ]
+
+
+def test_one_that_the_answer_shows_to_be_established_is_not_asked_for_again_and_another_is() -> None:
+    server = Server()
+    server.status = [conditions(), READY]
+    assert install(server, crd()) == pytest.approx(0.02)
+    assert [line.split()[0] for line in server.log] == ["GET", "PATCH", "GET", "GET"]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +129,7 @@ def test_what_became_of_each_crd_is_told(
 def test_all_are_applied_before_one_is_waited_for() -> None:
     server = Server()
     install(server, crd(), crd(name="zones"))
-    assert [line.split()[0] for line in server.log] == ["GET", "PATCH", "GET", "PATCH", "GET", "GET", "GET", "GET"]
+    assert [line.split()[0] for line in server.log] == ["GET", "PATCH", "GET", "PATCH", "GET", "GET"]
 
 
 def test_what_is_sent_is_the_manifest_without_its_status() -> None:

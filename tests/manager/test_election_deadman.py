@@ -26,7 +26,8 @@ PREAMBLE = """
 import asyncio, ctypes, os, signal, sys, threading, time
 from kubewright.client import ClientConfig
 from kubewright.client.http1_connection import Connection
-from kubewright.manager.election.deadman import DeadManSwitch, kernel_timer
+from kubewright.manager.election.deadman import DeadManSwitch
+from kubewright.manager.election.kerneltimer import kernel_timer
 from kubewright.manager.election.fence import Fence, FencedTransport, fenced_http1
 from kubewright.manager.election.leadership import Leadership, steady
 

@@ -16,8 +16,9 @@ result, and nothing that does not match is decoded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from kubewright.model import Object, decode, encode
 
@@ -81,8 +82,7 @@ def field_index(kind: type[T], path: str) -> Index[T]:
     return Index(kind, f"field:{path}", lambda obj: values.of(encode(obj)), values)
 
 
-@dataclass(frozen=True, slots=True)
-class FieldValues:
+class FieldValues(Struct, frozen=True):
     """The index function of a field: equal to that of another index by the same one."""
 
     path: str

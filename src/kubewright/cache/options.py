@@ -17,8 +17,10 @@ if it was said in the first line. The namespace `""` beside others covers every 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kubewright.model import Object, ResourceInfo, info_of
 from kubewright.model.fieldselector import FieldSelector
@@ -35,8 +37,7 @@ Labels = str | Mapping[str, str] | LabelSelector | Selector
 Fields = str | Mapping[str, str] | FieldSelector
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceCache:
+class NamespaceCache(Struct, frozen=True, kw_only=True):
     """What is held of one namespace; None: as said elsewhere.
 
     Attributes: see `CacheOptions`.
@@ -54,8 +55,7 @@ class NamespaceCache:
 Namespaces = Sequence[str] | Mapping[str, NamespaceCache]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindCache:
+class KindCache(Struct, frozen=True, kw_only=True):
     """What is held of one kind; None: as said elsewhere.
 
     Attributes:
@@ -81,8 +81,7 @@ class KindCache:
         _check(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheOptions:
+class CacheOptions(Struct, frozen=True, kw_only=True):
     """What the cache holds of all kinds.
 
     Attributes:
@@ -170,8 +169,7 @@ class CacheOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class KindPlan:
+class KindPlan(Struct, frozen=True):
     """How one kind is held: what is left of the options when they are looked at for it."""
 
     scopes: tuple[Scope, ...]

@@ -7,7 +7,7 @@ two scopes of a kind. Pure values; which scopes a kind has is decided in `option
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kubewright.model.fieldselector import FieldRequirement, FieldSelector
 from kubewright.model.selector import Selector
@@ -33,8 +33,7 @@ class OutsideCache(LookupError):
         return f"{self.kind}: {self.what}: {self.rule}; {self.cure}"
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """One part of a kind.
 
     Attributes:

@@ -18,7 +18,6 @@ import os
 import platform
 import ssl
 import sys
-import tempfile
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -298,6 +297,8 @@ def _as_file(data: bytes) -> Iterator[str]:
         finally:
             os.close(descriptor)
         return
+    import tempfile  # only where there are no files in memory
+
     descriptor, path = tempfile.mkstemp(prefix="kubewright-")  # mode 0600
     try:
         try:

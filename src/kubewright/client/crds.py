@@ -97,16 +97,18 @@ async def install_crds(
     waits = {crd.metadata.name: "not applied yet" for crd in wanted}
     try:
         async with asyncio.timeout(timeout_seconds):
+            all_applied = []
             for crd in wanted:
                 found = await _found(client, crd.metadata.name, waits)
                 if found is not None:
                     _compare(found, crd)
                 applied = await client.apply(crd, field_manager=field_manager, force=True)
                 _LOG.info("CRD %s: %s", crd.metadata.name, _difference(found, applied))
+                all_applied.append(applied)
                 waits[crd.metadata.name] = "not Established yet"
             # One after the other: the first to be waited for is mostly the last to need it.
-            for crd in wanted:
-                await _until_serving(client, crd, waits)
+            for applied in all_applied:
+                await _until_serving(client, applied, waits)
     except TimeoutError:
         name, last = next(iter(waits.items()))
         raise CrdNotReady(name, timeout_seconds, last) from None
@@ -181,9 +183,10 @@ async def _found(client: Client, name: str, waits: dict[str, str]) -> Unstructur
 async def _until_serving(client: Client, crd: Unstructured, waits: dict[str, str]) -> None:
     name = crd.metadata.name
     pause = _FIRST_PAUSE_SECONDS
-    while not _established(await client.get(CustomResourceDefinition, name)):
+    while not _established(crd):
         await asyncio.sleep(pause)
         pause = min(pause * 1.5, _MAX_PAUSE_SECONDS)
+        crd = await client.get(CustomResourceDefinition, name)
     group, names = crd.get("spec", "group"), crd.get("spec", "names")
     served = [version for version, said in _versions(crd).items() if said.get("served")]
     for version in served:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import difflib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
@@ -318,6 +317,8 @@ def _nearest(gvk: GroupVersionKind, known: Iterable[GroupVersionKind]) -> tuple[
     by_kind: dict[str, list[GroupVersionKind]] = {}
     for each in known:
         by_kind.setdefault(each.kind, []).append(each)
+    import difflib  # only where something is wrong
+
     same = sorted(by_kind.get(gvk.kind, []), key=lambda each: (each.group != gvk.group, each))
     lower: Mapping[str, Any] = {kind.lower(): kind for kind in by_kind if kind != gvk.kind}
     alike = [

@@ -22,10 +22,11 @@ import copy
 import random
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from kubewright.observe.instruments import RequestMetrics
 
@@ -38,8 +39,7 @@ from .transport import ConnectionLost, Headers, Response, TLSError, Transport, T
 __all__ = ["HttpClient", "RetryPolicy"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True, kw_only=True):
     """How often and how long to try again.
 
     `max_tries` is client-go's number of retries. A wait is at least as long as the server asks and up to `jitter` times

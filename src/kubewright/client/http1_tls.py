@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import datetime
 import ssl
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from .transport import Phase, TLSError
 
@@ -35,8 +36,7 @@ _CLIENT_ALERTS: Final = {
 _RENEW: Final = "renew the client certificate and key of this user in the kubeconfig"
 
 
-@dataclass(frozen=True, slots=True)
-class CertificateFacts:
+class CertificateFacts(Struct, frozen=True):
     """What a certificate says of itself, as text: dates in UTC, names, issuer. `is_current`: by its dates, now."""
 
     not_before: str

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from .config import ClientConfig, ConfigError, Impersonation
 
@@ -41,8 +41,7 @@ class KubeConfigError(ConfigError):
     """A kubeconfig, or the search for one, failed; the attributes are those of ConfigError."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """A named cluster, context or user with the file that it stands in."""
 
     file: str
@@ -278,6 +277,8 @@ def _said(value: object) -> str:
 def _choices(noun: str, name: str, entries: Mapping[str, _Entry]) -> str:
     if not entries:
         return f"there are no {noun}s: is this the right kubeconfig?"
+    import difflib  # only where something is wrong
+
     close = difflib.get_close_matches(name, entries, n=1)
     meant = f"did you mean {close[0]}? " if close else ""
     return f"{meant}choose one of: {', '.join(sorted(entries))}"

@@ -11,7 +11,8 @@ Where it is another sentence (an admission plug-in forbids too: quota, pod secur
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 __all__ = ["RbacRule", "missing_rule"]
 
@@ -23,8 +24,7 @@ _PATH = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) path "(?P<path>
 _SERVICE_ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):([^:]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class RbacRule:
+class RbacRule(Struct, frozen=True):
     """One rule of a Role (`namespace` set) or ClusterRole, and the user who lacks it.
 
     Either `api_group` (the core group is "") and `resource` ("pods", "pods/log") are set, or `non_resource_url` is.

@@ -19,8 +19,9 @@ One contract test suite (tests/client/transport_contract.py) is run over each im
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+from msgspec import Struct
 
 __all__ = [
     "ConnectFailed",
@@ -57,8 +58,7 @@ class Response(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """The bounds of one transport.
 
     `max_connections` bounds the connections for requests; who finds them busy waits in the order of arrival. 16 of
@@ -78,7 +78,7 @@ class Limits:
     max_line_bytes: int = 128 * 1024 * 1024
 
     def __post_init__(self) -> None:
-        for name in self.__slots__:
+        for name in self.__struct_fields__:
             value = getattr(self, name)
             if value <= 0:
                 raise ValueError(f"Limits.{name}: {value!r} must be more than 0")

@@ -17,17 +17,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from types import CodeType, FrameType
 from typing import NamedTuple
 
 __all__ = ["Blockage", "LoopWatch", "Seen", "seen_in"]
 
 _TOLD_AGAIN_SECONDS = 60.0
-_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 
 
 class Seen(NamedTuple):
@@ -186,7 +185,7 @@ def seen_in(innermost: FrameType | None, calls: CodeType) -> Seen | None:
     frame, line = innermost, ""
     while frame is not None and frame.f_code is not calls:
         name = frame.f_code.co_filename
-        if not line and not name.startswith((*_LIBRARIES, "<")):
+        if not line and not name.startswith((*_libraries(), "<")):
             line = f"{name}:{frame.f_lineno} in {frame.f_code.co_name}"
         frame = frame.f_back
     if frame is None or frame is innermost:
@@ -194,3 +193,11 @@ def seen_in(innermost: FrameType | None, calls: CodeType) -> Seen | None:
     there = frame.f_locals
     seen: Seen = there["self"].seen(there["function"], there["obj"], line)
     return seen
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """The folders of code that is not the program's own."""
+    import sysconfig  # takes longer to load than all of this room; only where something blocks
+
+    return tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))

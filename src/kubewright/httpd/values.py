@@ -6,8 +6,9 @@ Values only. A handler decides everything about an answer but its framing.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 __all__ = ["Answer", "Dropped", "Handler", "Limits", "Refuse", "Request", "Streaming", "refuse_as_text"]
 
@@ -66,8 +67,7 @@ def refuse_as_text(status: int, why: str) -> Answer:
     return Answer.text(status, why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(Struct, frozen=True, kw_only=True):
     """The bounds of one server. Seconds, bytes, counts.
 
     | limit             | of what                                                       | the default is               |

@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 import os
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -159,6 +158,8 @@ def _own(names: Sequence[str]) -> ssl.SSLContext:
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:  # for us alone; `ssl` reads from files only
         cert_file, key_file = Path(folder, "tls.crt"), Path(folder, "tls.key")
         cert_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))

@@ -13,8 +13,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import Struct, field
 
 from kubewright.cache import (
     CacheOptions,
@@ -48,8 +49,7 @@ logger = logging.getLogger(__name__)
 _FATAL = (Denied, NotInstalled, Rejected)
 
 
-@dataclass(slots=True)
-class _Kind:
+class _Kind(Struct):
     """One kind that is watched."""
 
     info: ResourceInfo

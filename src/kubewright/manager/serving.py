@@ -7,16 +7,16 @@ what is embedded into another program must not open one. Generated Deployments g
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from kubewright.httpd import Address
 
 __all__ = ["Serving"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Serving:
+class Serving(Struct, frozen=True, kw_only=True):
     """Addresses are `:8080`, `127.0.0.1:8080` or `[::1]:8080`; `0` or `""` is off; port 0 is any that is free.
 
     Attributes:

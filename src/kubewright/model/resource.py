@@ -10,7 +10,6 @@ columns are carried here as plain data and turned into a CRD by `kubewright.sche
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, cast
@@ -127,6 +126,8 @@ class Object(Model, dict=True):
 
 
 def _no_such_field(cls: type, name: str, fields: Sequence[str]) -> str:
+    import difflib  # only where something is wrong
+
     near = difflib.get_close_matches(name, fields, 1)
     hint = f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(fields)}"
     return f"{cls.__name__} has no field {name!r}{hint}"

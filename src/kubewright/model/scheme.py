@@ -13,7 +13,6 @@ a callable.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
@@ -251,6 +250,8 @@ def _item_kind(listed: _TypeMeta) -> tuple[str, GroupVersionKind | None]:
 
 def _closest(gvk: GroupVersionKind, kinds: Iterable[GroupVersionKind], limit: int = 3) -> tuple[GroupVersionKind, ...]:
     """Kinds that may have been meant: the same name elsewhere, then similar ones in the group, then anywhere."""
+    import difflib  # only where something is wrong
+
     wanted = gvk.kind.lower()
     candidates = list(kinds)
     likeness = {

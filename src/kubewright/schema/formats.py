@@ -7,7 +7,6 @@ and no back references; a server refuses the whole CRD for one.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Final
@@ -39,6 +38,8 @@ def nearest(given: str, known: Iterable[str], what: str) -> str:
     """The cure for a name that is none of `known`."""
     if what == "string" and given in _TYPES:
         return _TYPES[given]
+    import difflib  # only where something is wrong
+
     near = difflib.get_close_matches(given, list(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(sorted(known))}"
 

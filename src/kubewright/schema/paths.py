@@ -7,7 +7,6 @@ types.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -108,6 +107,8 @@ def closest(schema: Schema, path: str) -> str | None:
         if prefix + camel in known:
             return prefix + camel
     folded = {each.lower(): each for each in known}
+    import difflib  # only where something is wrong
+
     near = difflib.get_close_matches(camel.lower(), folded, 1)
     return folded[near[0]] if near else None
 

@@ -26,7 +26,7 @@ from kubewright.client import ClientConfig, Transport
 from kubewright.model import MicroTime
 
 from .campaign import Campaign
-from .deadman import DeadManSwitch, Timer, kernel_timer
+from .deadman import DeadManSwitch, Timer
 from .election import Election
 from .leadership import Leadership, steady
 from .lock import LeaseLock, election_http
@@ -38,6 +38,12 @@ from .watchdog import Watchdog, end_process
 __all__ = ["Elector", "Term"]
 
 _END_SECONDS = 2.0  # beyond the time for the release, for the thread to end
+
+
+def _kernel_timer() -> Timer:
+    from .kerneltimer import kernel_timer
+
+    return kernel_timer()
 
 
 class Term:
@@ -86,7 +92,7 @@ class Elector:
         observer: ElectionObserver | None = None,
         transport: Callable[[], Transport] | None = None,
         end: Callable[[str], None] = end_process,
-        timer: Callable[[], Timer] | None = kernel_timer,
+        timer: Callable[[], Timer] | None = _kernel_timer,
         clock: Callable[[], float] = steady,
         logger: logging.Logger | None = None,
     ) -> None:
