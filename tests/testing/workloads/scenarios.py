@@ -544,6 +544,8 @@ async def a_daemon_set_with_surge_is_rolled_out(cluster: Cluster) -> None:
 
 @scenario
 async def a_budget_counts_the_pods_that_may_go(cluster: Cluster) -> None:
+    await create(cluster, k.DEPLOYMENTS, deployment())
+    await until(cluster, rolled_out())
     for name, spec in (
         ("some", {"maxUnavailable": "40%"}),
         ("one", {"minAvailable": 3}),
@@ -553,7 +555,6 @@ async def a_budget_counts_the_pods_that_may_go(cluster: Cluster) -> None:
         await create(
             cluster, k.DISRUPTION_BUDGETS, {"metadata": {"name": name}, "spec": {"selector": selector, **spec}}
         )
-    await create(cluster, k.DEPLOYMENTS, deployment())
     await until(
         cluster,
         lambda found: (

@@ -18,7 +18,7 @@ from .engine import Engine
 from .failures import Failures, IgnoresTermination
 from .kinds import NODES, PODS, Kind, Obj, Ref, ref_of
 from .nodes import Nodes, address_of
-from .podstates import is_terminal
+from .podstates import condition_of, is_terminal
 from .podstatus import pod_status
 from .scheduler import Scheduler
 
@@ -54,7 +54,7 @@ class Kubelets:
                 assert old is not None
                 self._runs.pop(old["metadata"]["uid"], None)
                 self._addresses.pop(old["metadata"]["uid"], None)
-            elif new["spec"].get("nodeName"):
+            elif new["spec"].get("nodeName") and (old is None or _asked(old) != _asked(new)):
                 yield ref_of(new)
         elif kind == NODES and (old is None) != (new is None):
             for each in self._view.pods_on((new or old or {})["metadata"]["name"]):
@@ -155,6 +155,14 @@ class Kubelets:
             address = f"10.{244 + second % 10}.{third}.{fourth}"
             if address not in taken:
                 return address
+
+
+def _asked(pod: Obj) -> tuple[object, ...]:
+    """What a kubelet is told by a Pod; the rest it writes itself."""
+    meta, gates = pod["metadata"], [each["conditionType"] for each in pod["spec"].get("readinessGates") or ()]
+    said = [(each := condition_of(pod, gate)) is not None and each["status"] for gate in gates]
+    ends = meta.get("deletionTimestamp"), meta.get("deletionGracePeriodSeconds"), meta.get("finalizers")
+    return (meta.get("generation"), pod["spec"].get("nodeName"), *ends, said)
 
 
 def _differs(old: Obj, new: Obj) -> bool:

@@ -39,9 +39,12 @@ class Scheduler:
     def __init__(self, engine: Engine, api: Api, failures: Failures) -> None:
         self._engine, self._api, self._view = engine, api.named(SCHEDULER), engine.view
         self._failures = failures
+        self._there: dict[str, dict[Ref, Obj]] = {}
+        self._used: dict[str, dict[str, Quantity]] = {}
 
     def changed(self, kind: Kind, old: Obj | None, new: Obj | None) -> Iterable[Ref]:
         if kind == PODS:
+            self._note(old, new)
             if new is not None and not new["spec"].get("nodeName"):
                 yield ref_of(new)
             freed = old is not None and old["spec"].get("nodeName") and (new is None or is_terminal(new))
@@ -51,6 +54,18 @@ class Scheduler:
             return
         for each in self._view.pods_on(""):
             yield ref_of(each)
+
+    def _note(self, old: Obj | None, new: Obj | None) -> None:
+        """Keep what takes room on each node: Pods that have not ended."""
+        for obj, is_there in ((old, False), (new, True)):
+            node = obj["spec"].get("nodeName") if obj is not None else None
+            if obj is None or not node:
+                continue
+            if is_there and not is_terminal(obj):
+                self._there.setdefault(node, {})[ref_of(obj)] = obj
+            else:
+                self._there.get(node, {}).pop(ref_of(obj), None)
+            self._used.pop(node, None)
 
     async def sync(self, ref: Ref) -> None:
         pod = self._view.get(PODS, *ref)
@@ -68,12 +83,12 @@ class Scheduler:
             await self._say(pod, f"0/{count} nodes are available: {problem}." if count else "no nodes available")
             return
         fitting, reasons, hopeless = [], Counter[str](), 0
-        nodes = self._view.all(NODES)
+        nodes, wanted = self._view.all(NODES), requests_of(pod["spec"])
         for node in nodes:
-            found = list(self._reasons(pod, node))
+            found = list(self._reasons(pod, wanted, node))
             if found:
                 reasons.update(found)
-                hopeless += not _could_preempt(found, pod, node)
+                hopeless += not _could_preempt(found, wanted, node)
             else:
                 fitting.append(node)
         if fitting:
@@ -85,7 +100,7 @@ class Scheduler:
 
     def _load(self, node: Obj) -> tuple[int, str]:
         name = node["metadata"]["name"]
-        return sum(not is_terminal(each) for each in self._view.pods_on(name)), name
+        return len(self._there.get(name, ())), name
 
     async def _bind(self, pod: Obj, node: Obj) -> None:
         meta = {name: pod["metadata"][name] for name in ("name", "namespace", "uid")}
@@ -119,7 +134,12 @@ class Scheduler:
 
     # -- what stands against a node -----------------------------------------------------------------------------------
 
-    def _reasons(self, pod: Obj, node: Obj) -> Iterable[str]:
+    def _used_on(self, node: str) -> dict[str, Quantity]:
+        if node not in self._used:
+            self._used[node] = _summed([requests_of(each["spec"]) for each in self._there.get(node, {}).values()])
+        return self._used[node]
+
+    def _reasons(self, pod: Obj, wanted: dict[str, Quantity], node: Obj) -> Iterable[str]:
         spec = pod["spec"]
         if node["spec"].get("unschedulable") and untolerated(spec.get("tolerations") or (), _cordoned()) is not None:
             return ["node(s) were unschedulable"]
@@ -127,10 +147,12 @@ class Scheduler:
             return [_TAINTED]
         if not fits_selectors(spec, node):
             return ["node(s) didn't match Pod's node affinity/selector"]
-        there = [each for each in self._view.pods_on(node["metadata"]["name"]) if not is_terminal(each)]
-        if _ports(spec) & {port for each in there for port in _ports(each["spec"])}:
+        name = node["metadata"]["name"]
+        there = self._there.get(name, {})
+        ports = _ports(spec)
+        if ports and ports & {port for each in there.values() for port in _ports(each["spec"])}:
             return ["node(s) didn't have free ports for the requested pod ports"]
-        if short := list(_short(spec, node, there)):
+        if short := list(_short(wanted, node, len(there), self._used_on(name) if wanted else {})):
             return short
         return self._affinity_reasons(pod, node)
 
@@ -218,24 +240,21 @@ def _summed(parts: list[dict[str, Quantity]]) -> dict[str, Quantity]:
     return made
 
 
-def _short(spec: Obj, node: Obj, there: list[Obj]) -> Iterable[str]:
+def _short(wanted: dict[str, Quantity], node: Obj, count: int, used: dict[str, Quantity]) -> Iterable[str]:
+    """What a node has too little of, with so many Pods that use so much."""
     allocatable = (node.get("status") or {}).get("allocatable") or {}
-    if "pods" in allocatable and len(there) >= Quantity(allocatable["pods"]).to_int():
+    if "pods" in allocatable and count >= Quantity(allocatable["pods"]).to_int():
         yield "Too many pods"
-    wanted = requests_of(spec)
-    if not any(wanted.values()):
-        return
-    used = _summed([requests_of(each["spec"]) for each in there])
     for name, amount in wanted.items():
         if amount and used.get(name, Quantity(0)) + amount > Quantity(allocatable.get(name, 0)):
             yield f"Insufficient {name}"
 
 
-def _could_preempt(reasons: list[str], pod: Obj, node: Obj) -> bool:
+def _could_preempt(reasons: list[str], wanted: dict[str, Quantity], node: Obj) -> bool:
     """Whether a node had room if there were fewer Pods: it is only full."""
     if not all(each.startswith(("Insufficient", "Too many")) for each in reasons):
         return False
-    return not any(each.startswith("Insufficient") for each in _short(pod["spec"], node, []))
+    return not any(each.startswith("Insufficient") for each in _short(wanted, node, 0, {}))
 
 
 def _message(count: int, reasons: Counter[str], hopeless: int) -> str:
