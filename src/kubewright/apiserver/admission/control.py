@@ -3,7 +3,7 @@
 | order | plugin | asked about |
 |---|---|---|
 | mutating | the plugins of single kinds (`plugins`) | their kinds |
-| | MutatingAdmissionWebhook | what a configuration names |
+| | MutatingAdmissionPolicy, MutatingAdmissionWebhook | what a configuration names |
 | | all of them once more, if a webhook changed the object | |
 | validating | the plugins of single kinds | |
 | | ValidatingAdmissionPolicy, ValidatingAdmissionWebhook | what a configuration names |
@@ -28,8 +28,10 @@ from .plugins import Plugin, World, plugins_by_resource
 
 if TYPE_CHECKING:
     from .hooks import Caller
+    from .mutations import MutatingPolicies
+    from .reinvocation import Reinvocation
     from .validations import ValidatingPolicies
-    from .webhooks import Reinvocation, WebhookPlugins
+    from .webhooks import WebhookPlugins
 
 __all__ = ["AdmissionControl"]
 
@@ -39,7 +41,9 @@ _VALIDATING: Final = resource_key(_GROUP, "validatingwebhookconfigurations")
 _POLICIES: Final = resource_key(_GROUP, "validatingadmissionpolicies")
 _POLICY_BINDINGS: Final = resource_key(_GROUP, "validatingadmissionpolicybindings")
 _QUOTAS: Final = resource_key("", "resourcequotas")
-_CONFIGURATION: Final = frozenset({_MUTATING, _VALIDATING, _POLICIES, _POLICY_BINDINGS})
+_MUTATIONS: Final = resource_key(_GROUP, "mutatingadmissionpolicies")
+_MUTATION_BINDINGS: Final = resource_key(_GROUP, "mutatingadmissionpolicybindings")
+_CONFIGURATION: Final = frozenset({_MUTATING, _VALIDATING, _POLICIES, _POLICY_BINDINGS, _MUTATIONS, _MUTATION_BINDINGS})
 _REVIEWS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups of what is never stored and never shown to webhooks and policies: who may ask must not depend on them."""
 
@@ -47,6 +51,7 @@ _NAMES: Final[Mapping[str, str]] = {
     "MutatingAdmissionWebhook": _MUTATING,
     "ValidatingAdmissionWebhook": _VALIDATING,
     "ValidatingAdmissionPolicy": _POLICY_BINDINGS,
+    "MutatingAdmissionPolicy": _MUTATION_BINDINGS,
     "ResourceQuota": _QUOTAS,
 }
 """Plugins that are there when something is configured, and what it has to be."""
@@ -79,6 +84,7 @@ class AdmissionControl:
         self._concerns_all = False
         self._hooks: WebhookPlugins | None = None
         self._policies: ValidatingPolicies | None = None
+        self._mutations: MutatingPolicies | None = None
         self._has_quotas = False
         backend.store.listeners.append(self._noticed)
         backend.admission = self
@@ -107,6 +113,8 @@ class AdmissionControl:
         self._hooks = self._webhooks(mutating, validating) if mutating or validating else None
         bindings = found.get("ValidatingAdmissionPolicy")
         self._policies = self._validating_policies(bindings) if bindings else None
+        bindings = found.get("MutatingAdmissionPolicy")
+        self._mutations = self._mutating_policies(bindings) if bindings else None
         self._has_quotas = bool(found.get("ResourceQuota"))
 
     def _webhooks(self, mutating: Iterable[Entry], validating: Iterable[Entry]) -> WebhookPlugins:
@@ -127,6 +135,16 @@ class AdmissionControl:
         made.policies = bound_policies(self._configured(_POLICIES), bindings, ValidatingPolicy, made.policies)
         return made
 
+    def _mutating_policies(self, bindings: Iterable[Entry]) -> MutatingPolicies:
+        from kubewright.schema.cel.admission import MutatingPolicy
+
+        from .bindings import bound_policies
+        from .mutations import MutatingPolicies
+
+        made = self._mutations or MutatingPolicies(self._backend)
+        made.policies = bound_policies(self._configured(_MUTATIONS), bindings, MutatingPolicy, made.policies)
+        return made
+
     def _configured(self, resource: str) -> list[Entry]:
         return self._backend.store.collection(resource).page().entries
 
@@ -144,20 +162,22 @@ class AdmissionControl:
                 plugin.admit(attributes, self._world)
         if not self._concerns_all or not _is_for_others(attributes):
             return
-        from .webhooks import Reinvocation
+        from .reinvocation import Reinvocation
 
-        again = Reinvocation()
-        await self._admit_by_others(attributes, again)
-        if again.is_wanted:
-            again.is_second = True
+        of_policies, of_hooks = Reinvocation(), Reinvocation()
+        await self._admit_by_others(attributes, of_policies, of_hooks)
+        if of_policies.is_wanted or of_hooks.is_wanted:
+            of_policies.is_second = of_hooks.is_second = True
             for plugin in plugins:
                 if plugin.admit is not None:
                     plugin.admit(attributes, self._world)
-            await self._admit_by_others(attributes, again)
+            await self._admit_by_others(attributes, of_policies, of_hooks)
 
-    async def _admit_by_others(self, attributes: Attributes, again: Reinvocation) -> None:
+    async def _admit_by_others(self, attributes: Attributes, of_policies: Reinvocation, of_hooks: Reinvocation) -> None:
+        if self._mutations is not None and self._mutations.policies:
+            await self._mutations.admit(attributes, of_policies)
         if self._hooks is not None and self._hooks.mutating:
-            await self._hooks.admit(attributes, again)
+            await self._hooks.admit(attributes, of_hooks)
 
     async def validate(self, attributes: Attributes) -> None:
         for plugin in self._of(attributes):

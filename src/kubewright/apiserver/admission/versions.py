@@ -65,9 +65,13 @@ class Seen:
         self.object = await converted(self._attributes, self.object, wanted)
         self.kind, self._resource = wanted, resource
 
-    def change(self, new: Object) -> None:
-        """Take another object, which is read by the rules of its kind and defaulted. Raises StatusError: 500."""
-        read_again(self._attributes, self._resource, new, self._catalog)
+    def change(self, new: Object, *, strict: bool = False) -> None:
+        """Take another object, which is read by the rules of its kind and defaulted. Raises StatusError: 500.
+
+        Args:
+            strict: refuse fields that a built-in kind does not have, instead of dropping them.
+        """
+        read_again(self._attributes, self._resource, new, self._catalog, strict=strict)
         self.object, self.is_changed = new, True
 
     async def put_back(self) -> None:
@@ -78,7 +82,9 @@ class Seen:
         self._attributes.object = made
 
 
-def read_again(attributes: Attributes, resource: ResourceType, obj: Object, catalog: Catalog) -> None:
+def read_again(
+    attributes: Attributes, resource: ResourceType, obj: Object, catalog: Catalog, *, strict: bool = False
+) -> None:
     """Read an object that admission has made, in place: as a body is, but nothing is said of unknown fields.
 
     Raises StatusError: 500, it is no object of its kind.
@@ -90,7 +96,9 @@ def read_again(attributes: Attributes, resource: ResourceType, obj: Object, cata
     obj.setdefault("metadata", {})
     strategy = resource.strategy
     try:
-        strategy.decode(obj)
+        unknown = strategy.decode(obj)
+        if unknown and strict and not resource.is_custom:
+            raise internal(f"strict decoding error: {', '.join(unknown)}")
         if resource.is_custom:
             # What is null stays null where it has no default, unlike in a body.
             strategy.read_merged(obj)

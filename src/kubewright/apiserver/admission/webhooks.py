@@ -18,7 +18,6 @@ import asyncio
 from typing import Any
 
 import orjson
-from msgspec import Struct, field
 
 from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.values import copied, same
@@ -29,27 +28,10 @@ from ..patching import json_patch
 from ..patching.errors import PatchError
 from ..registry.backend import Attributes, Backend, ObjectKind
 from .hooks import Caller, CallFailed, Hook, decoded_patch
+from .reinvocation import Reinvocation
 from .versions import Seen, converted, kind_as
 
-__all__ = ["Reinvocation", "WebhookPlugins"]
-
-
-class Reinvocation(Struct):
-    """What the second round of mutating admission has to know of the first."""
-
-    is_second: bool = False
-    is_wanted: bool = False
-    last: Any = None
-    """What the webhooks left behind."""
-    invoked: set[str] = field(default_factory=set)
-    """Who was asked, and wants to be asked again if something changes."""
-    due: set[str] = field(default_factory=set)
-    """Who is to be asked again."""
-
-    def something_changed(self) -> None:
-        """Those who were asked so far are asked again."""
-        self.due |= self.invoked
-        self.invoked.clear()
+__all__ = ["WebhookPlugins"]
 
 
 class WebhookPlugins:

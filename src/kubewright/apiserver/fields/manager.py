@@ -15,7 +15,7 @@ Rules: `structured-merge-diff/merge/update.go`, `apimachinery/pkg/util/managedfi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Protocol
 
@@ -26,6 +26,7 @@ from kubewright.schema.structural.values import same as is_same
 
 from ..catalog import ResourceType
 from ..errors import bad_request, called, unexplained
+from .atomics import atomics
 from .conflicts import Conflicts, conflict_error
 from .entries import APPLY, BEFORE_FIRST_APPLY, UPDATE, Entries, ManagerId, Owned
 from .merging import merge, remove
@@ -155,6 +156,19 @@ class FieldManagers:
         self._put(kind, work.entries, live, new)
         return new
 
+    def merged(self, kind: ResourceType, live: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+        """`live` with all that is stated, whoever owns it. Raises ValueError: why that cannot be."""
+        type_ = self._kinds.type_of(kind, kind.api_version)
+        if type_ is None:
+            raise ValueError(f"no type of {kind.api_version}, Kind={kind.kind} is known")
+        if problems := type_errors(stated, type_):
+            raise ValueError(f"failed to convert patch object to typed object: {_together(problems)}")
+        if found := list(atomics(stated, type_)):
+            said = f"may not mutate atomic arrays, maps or structs: {', '.join(found)}"
+            raise ValueError(f"invalid ApplyConfiguration: {said}")
+        made: dict[str, Any] = merge(live, stated, type_)
+        return made
+
     # -- inside -------------------------------------------------------------------------------------------------------
 
     def _over_last_applied(
@@ -218,8 +232,7 @@ class _Write:
         if problems:
             meta = stated.get("metadata") or {}
             name = f"{meta.get('namespace') or ''}/{meta.get('name') or ''}; {called(kind.api_version, kind.kind)}"
-            said = problems[0] if len(problems) == 1 else "errors:" + "".join(f"\n  {each}" for each in problems)
-            raise unexplained(f"failed to create typed patch object ({name}): {said}")
+            raise unexplained(f"failed to create typed patch object ({name}): {_together(problems)}")
         who = ManagerId.of(manager, APPLY, kind.api_version, self._subresource)
         self._reconcile()
         before = dict(self.entries.owned)
@@ -352,6 +365,10 @@ class _Write:
             )
             pruned = self._in_version(remove(obj, has - (keeps | owns), in_type), version)
         return pruned
+
+
+def _together(problems: Sequence[str]) -> str:
+    return problems[0] if len(problems) == 1 else "errors:" + "".join(f"\n  {each}" for each in problems)
 
 
 def _without_managed(obj: dict[str, Any]) -> dict[str, Any]:

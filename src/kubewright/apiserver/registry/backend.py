@@ -118,6 +118,9 @@ class FieldManager(Protocol):
     ) -> dict[str, Any]:
         """The object that an apply patch makes of `live`. Raises StatusError: conflicts."""
 
+    def merged(self, kind: ResourceType, live: dict[str, Any], stated: dict[str, Any]) -> dict[str, Any]:
+        """`live` with all that is stated, whoever owns it. Raises ValueError: why that cannot be."""
+
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
