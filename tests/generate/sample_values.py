@@ -33,7 +33,7 @@ class Samples:
             return _FORMATS.get(schema.get("format", "")) or pick(_TEXTS)
         simple: dict[Any, tuple[Any, ...]] = {
             "integer": (0, 1, -5, 2**31 - 1),
-            "number": (0.5, 2.25, -1.0),
+            "number": (0.5, 2.25, -1.0, 1, 2**53 + 1),
             "boolean": (True, False),
         }
         return pick(simple.get(kind, _JSON))
@@ -50,8 +50,8 @@ class Samples:
         names = self._random.sample(["a", "b.c/d", "é", ""], self._random.randint(1, 3))
         if isinstance(values, dict):
             made |= {name: self.value(values, depth + 1) for name in names}
-        elif not properties and (values or schema.get("x-kubernetes-preserve-unknown-fields")):
-            made |= {name: self._random.choice(_JSON) for name in names}
+        elif values or schema.get("x-kubernetes-preserve-unknown-fields"):
+            made |= {name: self._random.choice(_JSON) for name in names if name not in properties}
         if schema.get("x-kubernetes-embedded-resource"):
             made |= {"apiVersion": "v1", "kind": "X"}
         return made

@@ -18,6 +18,7 @@ from kubewright.generate import generate_models
 from kubewright.model import decode, encode
 from kubewright.model.documents import read_documents
 from kubewright.model.overlay import overlaid
+from kubewright.schema import schema_of
 
 DATA = Path(__file__).with_name("testdata")
 ROUNDS = 200
@@ -62,12 +63,77 @@ def objects(key: tuple[str, str, str]) -> Iterator[dict[str, Any]]:
         yield {**made, "apiVersion": f"{key[0]}/{key[1]}", "kind": key[2], "metadata": {"name": "a"}}
 
 
-def test_an_object_is_written_as_it_was_read(folder: Path) -> None:
-    for given in objects(ANY):
-        if given["spec"].get("free", 0) is None:
+@pytest.mark.parametrize("key", CRDS, ids=str)
+def test_an_object_is_written_as_it_was_read(folder: Path, key: tuple[str, str, str]) -> None:
+    for given in objects(key):
+        if given.get("spec", {}).get("free", 0) is None:
             del given["spec"]["free"]  # of any JSON, null is absent; an update keeps it all the same
-        back = orjson.loads(encode(decode(class_of(ANY), orjson.dumps(given))))
+        back = orjson.loads(encode(decode(class_of(key), orjson.dumps(given))))
         assert back == given
+
+
+def test_unknown_fields_that_the_server_keeps_are_a_field(folder: Path) -> None:
+    known = {"a": "x", "more": [1, None], "n": 2**63, "unknownFields": {}}
+    spec = from_spec({"known": known}).known
+    assert (spec.a, spec.unknown_fields) == ("x", {"more": [1, None], "n": 2**63, "unknownFields": {}})
+    assert spec_again({"known": known}) == {"known": known}
+    whole = {
+        "apiVersion": "traps.example.com/v2alpha1",
+        "kind": "Any",
+        "metadata": {"name": "a"},
+        "data": {"b": [None]},
+    }
+    made = decode(class_of(("traps.example.com", "v2alpha1", "Any")), orjson.dumps(whole))
+    assert made.unknown_fields == {"data": {"b": [None]}}
+    assert orjson.loads(encode(made)) == whole
+
+
+@pytest.mark.parametrize("value", [0, 1, 1.0, -0.5, 1e21, 2**53 + 1])
+def test_a_number_keeps_its_form(folder: Path, value: float) -> None:
+    back = spec_again({"rate": value})["rate"]
+    assert (back, type(back)) == (value, type(value))
+
+
+def test_an_embedded_resource_keeps_what_every_object_has(folder: Path) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "labels": {"a": "b"}}, "spec": {"b": 1}}
+    assert spec_again({"pod": pod}) == {"pod": pod}
+    assert from_spec({"pod": pod}).pod.metadata.labels == {"a": "b"}
+
+
+@pytest.mark.parametrize("spec", [{}, {"class": "x"}, {"source": {"git": {}}}])
+def test_what_is_required_and_absent_can_be_read_and_comes_back_absent(folder: Path, spec: dict[str, Any]) -> None:
+    given = {"apiVersion": "traps.example.com/v1", "kind": "Any", "metadata": {"name": "a"}, "spec": spec}
+    made = decode(class_of(ANY), orjson.dumps(given))
+    assert isinstance(made.spec.class_, str)
+    assert orjson.loads(encode(made)) == given
+    del given["spec"]
+    assert orjson.loads(encode(decode(class_of(ANY), orjson.dumps(given)))) == given
+
+
+EMPTY = {
+    "list": [], "dict": {}, "nothing": None, "nullableList": None, "byName": {"a": {}}, "matrix": [[], [[]]],
+    "known": {}, "bare": {}, "fooBar": {},
+}  # fmt: skip
+
+
+def test_empty_and_absent_are_told_apart_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generate_models(DATA / "traps.crd.yaml", tmp_path / "made_exactly", keep_empty=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    exact = importlib.import_module("made_exactly.traps.v1").Any
+    for spec in (EMPTY, {}, {"list": ["a"], "nullableList": []}):
+        whole = {"apiVersion": "traps.example.com/v1", "kind": "Any", "spec": {**required_values(), **spec}}
+        assert orjson.loads(encode(decode(exact, orjson.dumps(whole)))) == whole
+    lost = {"list", "dict", "nothing", "nullableList"}
+    assert spec_again(EMPTY) == {name: value for name, value in EMPTY.items() if name not in lost}
+
+
+def test_crds_of_generated_classes_say_what_is_kept(folder: Path) -> None:
+    schema = schema_of(type(from_spec({})))
+    assert schema["properties"]["known"]["x-kubernetes-preserve-unknown-fields"] is True
+    assert "unknownFields" not in schema["properties"]["known"]["properties"]
+    assert schema["properties"]["rate"]["type"] == "number"
 
 
 @pytest.mark.parametrize("value", [None, "y"])
@@ -91,6 +157,10 @@ def spec_again(given: dict[str, Any]) -> Any:
     required = {name: value for name, value in required_values().items() if name not in given}
     back = orjson.loads(encode(decode(class_of(ANY), orjson.dumps({"spec": {**required, **given}}))))["spec"]
     return {name: value for name, value in back.items() if name not in required}
+
+
+def from_spec(given: dict[str, Any]) -> Any:
+    return decode(class_of(ANY), orjson.dumps({"spec": {**required_values(), **given}})).spec
 
 
 def required_values() -> dict[str, Any]:

@@ -77,14 +77,15 @@ def test_commands_print_what_the_page_says(folder: Path) -> None:
 
 
 def test_the_files_pass_mypy_in_strict_mode(folder: Path) -> None:
-    done = run(folder, sys.executable, "-m", "mypy", "--strict", "web.py", "cache.py")
+    done = run(folder, sys.executable, "-m", "mypy", "--strict", "web.py", "cache.py", "values.py")
     assert done.returncode == 0, done.stdout
 
 
 def test_the_checks_of_the_page_hold(folder: Path) -> None:
     assert run(folder, "kubewright", "manifests", "crd", "web.py", "-o", "config/crd").returncode == 0
-    done = run(folder, sys.executable, "check.py")
-    assert done.returncode == 0, done.stderr
+    for name in ("check.py", "values.py"):
+        done = run(folder, sys.executable, name)
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_pydantic_model_becomes_a_crd_without_a_word(folder: Path) -> None:

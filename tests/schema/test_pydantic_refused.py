@@ -96,7 +96,7 @@ def _of(wanted: Any, default: Any = ...) -> Callable[[], type[BaseModel]]:
         (_of(int, Field(1, exclude=True)), "has exclude=True, so that it is never sent; make it a private attribute"),
         (_of(int, Field(1, ge=5)), "default: 1 is below the minimum 5"),
         (_of(Annotated[int, pydantic.PlainValidator(int)]), "has the validator int in the place of its type's"),
-        (_of(int | float), "int | float has no structural schema"),
+        (_of(int | bool), "int | bool has no structural schema"),
         (_of(Annotated[int, Default("x")], 1), "'x' is not of type integer"),
     ],
 )  # fmt: skip

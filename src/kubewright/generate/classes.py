@@ -9,6 +9,7 @@
 | the same of a custom resource, with items by default (or `keep_empty`) | `None`: absent, an empty one is sent |
 | optional and nullable, of a custom resource, with a default (or `keep_empty`) | `T | None | UnsetType = UNSET` |
 | what a server keeps and the schema does not name | `unknown_fields: UnknownFields = {}` |
+| a name with `"` or a backslash, which no Model can have | the same |
 | apiVersion, kind and metadata of an embedded resource | fields, whether named or not |
 | `spec` of a kind | required when its class has required fields, else made empty |
 | `status` of a kind | made empty: what it requires gets Go's zero value, so that reading a status never fails |
@@ -30,7 +31,7 @@ from kubewright.model import ResourceInfo
 from .definitions import Definition, Definitions, Home, Schema
 from .facts import FREE_FORM, MODEL_TYPES, TIMES
 from .merging import note_merge_facts
-from .naming import class_name, distinct, field_names
+from .naming import can_be_field, class_name, distinct, field_names
 from .types import (
     EMBEDDED_METADATA,
     FREE_OBJECT,
@@ -43,6 +44,7 @@ from .types import (
     limited,
     list_of,
     map_of,
+    nullable,
     optional,
     scalar,
     unset,
@@ -216,7 +218,9 @@ class ClassBuilder:
         taken = set(_OF_OBJECTS) if cls.resource is not None else set()
         if place.structural and schema.get("x-kubernetes-embedded-resource"):
             properties, required = {**_EMBEDDED, **properties}, {*required, "apiVersion", "kind"}
-        if place.structural and keeps_unknown(schema):
+        nameless = [wire for wire in properties if not can_be_field(wire)]
+        properties = {wire: part for wire, part in properties.items() if wire not in nameless}
+        if nameless or (place.structural and keeps_unknown(schema)):
             taken.add(_UNKNOWN)
         for wire, name in field_names(properties, taken).items():
             part = properties[wire]
@@ -226,9 +230,14 @@ class ClassBuilder:
                 expr = self._type(part, place, wire, status=cls.resource is not None and wire == "status")
             zero = zeros if wire in required else not place.structural and part.get("default") in ("", 0)
             needed = wire in required and (place.structural or expr.shape != "time")
-            told = place.structural and (self._keep_empty or part.get("default") is not None)
-            made = _field(name, wire, expr, part, required=needed, zero=zero, told=told)
-            cls.fields.append(self._made_of(made) if cls.resource is not None else made)
+            default = part.get("default")  # it takes the place of what is absent, and of nothing else
+            null = place.structural and (self._keep_empty or default is not None)
+            empty = place.structural and (self._keep_empty or bool(default))
+            made = _field(
+                name, wire, expr, part, required=needed, zero=zero, null=null, empty=empty, structural=place.structural
+            )
+            is_part = cls.resource is not None and not (null and part.get("nullable"))
+            cls.fields.append(self._made_of(made, must_be=wire in required) if is_part else made)
             zero_default = place.structural and not made.required
             note_merge_facts(cls.data, wire, part, atomic=self._is_atomic(part), zero_default=zero_default)
         if _UNKNOWN in taken:
@@ -237,15 +246,31 @@ class ClassBuilder:
         if schema.get("x-kubernetes-map-type") == "atomic":
             cls.data["__atomic__"] = True
 
-    def _made_of(self, made: Field) -> Field:
-        """A field of a kind: `spec` and `status` are made when they can be."""
+    def _made_of(self, made: Field, *, must_be: bool) -> Field:
+        """A field of a kind: `spec` and `status` are made when they can be.
+
+        An absent one that cannot be made is read as zero values. Where there are none (an enumeration), or with
+        `keep_empty`, it is None if the schema lets it be absent.
+        """
         ref = made.type.parts[0] if made.type.shape == "model" else None
         if made.wire not in ("spec", "status") or not isinstance(ref, Ref) or not isinstance(ref.module, tuple):
             return made
         bare = TypeExpr((ref,), "model")
-        if any(f.required for f in self.modules[ref.module][ref.name].fields):
+        if not any(f.required for f in self.modules[ref.module][ref.name].fields):
+            return replace(made, type=bare, default=None, factory=ref)
+        if must_be or (self._has_zero(bare, ()) and not self._keep_empty):
             return replace(made, type=bare, default=None)
-        return replace(made, type=bare, default=None, factory=ref)
+        return made
+
+    def _has_zero(self, expr: TypeExpr, above: tuple[Ref, ...]) -> bool:
+        """Whether a required value that is absent can be read: choices have no zero, nor what has one inside."""
+        if expr.shape != "model":
+            return not any(isinstance(part, Ref) and part.name in ("Literal", "OneOf") for part in expr.parts[:1])
+        ref = expr.parts[0]
+        if not isinstance(ref, Ref) or not isinstance(ref.module, tuple) or ref in above:
+            return True
+        fields = self.modules[ref.module][ref.name].fields
+        return all(self._has_zero(field.type, (*above, ref)) for field in fields if field.required)
 
     def _is_atomic(self, schema: Schema) -> bool:
         """Whether a field is of an atomic type that has no class of ours to say so."""
@@ -257,21 +282,34 @@ class ClassBuilder:
         return not ours and definition.schema.get("x-kubernetes-map-type") == "atomic"
 
 
-def _field(name: str, wire: str, expr: TypeExpr, schema: Schema, *, required: bool, zero: bool, told: bool) -> Field:
+def _field(
+    name: str,
+    wire: str,
+    expr: TypeExpr,
+    schema: Schema,
+    *,
+    required: bool,
+    zero: bool,
+    null: bool,
+    empty: bool,
+    structural: bool,
+) -> Field:
     """One field.
 
     Args:
         zero: the default is the zero of the type, if it has one.
-        told: an empty list or map, and a null, are something else than absent: there is a default in the place of what
-            is absent and of nothing else, or all are told apart.
+        null: a null is something else than absent.
+        empty: an empty list or map is something else than absent.
+        structural: the schema is a CRD's.
     """
     made = Field(name, wire, expr, doc=schema.get("description", ""))
     if required and not zero:
-        nullable = schema.get("nullable") and expr.shape not in _EMPTY
-        return replace(made, type=optional(expr)) if nullable else made
-    if told and schema.get("nullable"):
+        if not schema.get("nullable") or (expr.shape in _EMPTY and not null):
+            return made
+        return replace(made, type=nullable(expr) if structural else optional(expr))
+    if null and schema.get("nullable"):
         return replace(made, type=unset(optional(expr)), default="UNSET")
-    if expr.shape in _EMPTY and not (told and schema.get("default", True)):
+    if expr.shape in _EMPTY and not empty:
         return replace(made, default=_EMPTY[expr.shape])
     if zero and expr.shape in _ZERO:
         return replace(made, default=_ZERO[expr.shape])

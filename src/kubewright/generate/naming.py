@@ -27,7 +27,16 @@ from typing import Final
 
 import msgspec
 
-__all__ = ["class_name", "distinct", "field_names", "module_path", "needs_rename", "snake_case", "version_module"]
+__all__ = [
+    "can_be_field",
+    "class_name",
+    "distinct",
+    "field_names",
+    "module_path",
+    "needs_rename",
+    "snake_case",
+    "version_module",
+]
 
 _PLURAL_ACRONYM: Final = re.compile(r"([A-Z]{2,})s(?=[A-Z_]|$)")
 _ONE_WORD: Final = re.compile(r"IPv(?=[46])|[oO]Auth|gRPC|mTLS")
@@ -60,6 +69,11 @@ def needs_rename(name: str, wire: str) -> bool:
     """Whether a Model has to be told that `name` is `wire` in JSON."""
     made = msgspec.defstruct("Probe", [name], rename="camel")
     return made.__struct_encode_fields__ != (wire,)
+
+
+def can_be_field(wire: str) -> bool:
+    """Whether a Model can have a field of that name on the wire: msgspec takes no names that JSON has to escape."""
+    return not any(letter in '"\\' or letter < " " for letter in wire)
 
 
 def field_names(wires: Iterable[str], taken: Iterable[str] = ()) -> dict[str, str]:

@@ -27,6 +27,7 @@ __all__ = [
     "limited",
     "list_of",
     "map_of",
+    "nullable",
     "optional",
     "scalar",
     "well_known",
@@ -224,6 +225,12 @@ def map_of(value: TypeExpr) -> TypeExpr:
 def optional(expr: TypeExpr) -> TypeExpr:
     """`T | None`; `Any` holds None anyway."""
     return expr if expr.shape == "any" else replace(expr, parts=(*expr.parts, " | None"))
+
+
+def nullable(expr: TypeExpr) -> TypeExpr:
+    """`T | None` of a custom resource where null is a value: CRDs that are made of the class say so again."""
+    parts = (*optional(expr).parts, ", ", Ref("kubewright.schema", "Nullable"), "()]")
+    return replace(expr, parts=(Ref("typing", "Annotated"), "[", *parts))
 
 
 def unset(expr: TypeExpr) -> TypeExpr:

@@ -35,6 +35,7 @@ _ZERO: Final[dict[Any, Any]] = {
     MicroTime: MicroTime.of(_EPOCH).to_wire(),
     Duration: "0s",
     Quantity: "0",
+    Any: None,
 }
 
 
@@ -102,6 +103,9 @@ def _takes_unset(wanted: Any) -> bool:
 
 def _zero(wanted: Any) -> Any:
     """The zero value of a type in decoded JSON; UNSET for a type that has none."""
+    arms = set(get_args(plain_type(wanted, unions=False)[0]))
+    if arms in ({int, str}, {int, float}):
+        return 0
     wanted, _ = plain_type(wanted)
     if _is_struct(wanted):
         return _fit_struct(wanted, {}, None, ())

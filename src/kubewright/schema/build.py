@@ -332,10 +332,10 @@ class Builder:
         if (text := description_of(doc)) is not None:
             node.schema["description"] = text
         self._mark(node, spelled, place)
-        if spelled.none and spelled.unset:
+        if spelled.unset and (spelled.none or spelled.core is Any):
             node.allow_null()
-        part = issubclass(cls, Resource) and field.name in ("spec", "status")
-        if part:
+        parts = ("spec", "status") if issubclass(cls, Resource) else ("status",) if issubclass(cls, Object) else ()
+        if field.name in parts:
             required = self._part(node, field.name)
         else:
             required = field.default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
