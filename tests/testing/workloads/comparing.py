@@ -155,13 +155,15 @@ def plain(found: State) -> Obj:
 
 
 def _names(found: State) -> dict[str, str]:
-    """Generated names to what they are called here."""
-    return {
-        each["metadata"]["name"]: each["metadata"]["generateName"] + "?"
-        for objects in found.values()
-        for each in objects
-        if each["metadata"].get("generateName") and not _is_ordinal(each)
-    }
+    """Generated names, and the namespace before a name, to what they are called here."""
+    every = [each["metadata"] for objects in found.values() for each in objects]
+    made = {f"{each['namespace']}/": "NAMESPACE/" for each in every}
+    for objects in found.values():
+        for each in objects:
+            meta = each["metadata"]
+            if meta.get("generateName") and not _is_ordinal(each):
+                made[meta["name"]] = meta["generateName"] + "?"
+    return made
 
 
 def _is_ordinal(obj: Obj) -> bool:

@@ -377,6 +377,17 @@ async def a_stateful_set_on_delete_waits_for_deletions(cluster: Cluster) -> None
 
 
 @scenario
+async def a_pod_of_a_stateful_set_comes_back_with_its_claim(cluster: Cluster) -> None:
+    await create(cluster, k.STATEFUL_SETS, stateful_set(2, claims=True))
+    await until(cluster, set_ready(2))
+    before = {each["metadata"]["uid"] for each in await listed(cluster, k.PODS)}
+    await delete(cluster, k.PODS, "web-0")
+    await until(
+        cluster, lambda found: set_ready(2)(found) and len(before & {e["metadata"]["uid"] for e in found["pods"]}) == 1
+    )
+
+
+@scenario
 async def claims_go_with_a_stateful_set_that_says_so(cluster: Cluster) -> None:
     policy = {"whenDeleted": "Retain", "whenScaled": "Delete"}
     await create(cluster, k.STATEFUL_SETS, stateful_set(2, claims=True, persistentVolumeClaimRetentionPolicy=policy))
@@ -485,6 +496,59 @@ async def a_job_that_is_active_too_long_fails(cluster: Cluster) -> None:
 async def a_job_that_has_finished_goes_after_its_time(cluster: Cluster) -> None:
     await create(cluster, k.JOBS, job(ttlSecondsAfterFinished=0))
     await until(cluster, lambda found: not found["jobs"] and not found["pods"])
+
+
+async def fail_pods(cluster: Cluster, code: int) -> None:
+    """Say of all Pods, which wait for a node, that they have failed."""
+    for pod in await listed(cluster, k.PODS):
+        ended = {"exitCode": code, "finishedAt": "2030-01-01T00:00:00Z", "reason": "Error"}
+        one = {"name": "c", "image": "worker", "imageID": "", "ready": False, "restartCount": 0}
+        containers = [{**one, "state": {"terminated": ended}}]
+        change = {"status": {"phase": "Failed", "containerStatuses": containers}}
+        await patch(cluster, k.PODS, pod["metadata"]["name"], change, "status")
+
+
+def waiting_job(**spec: Any) -> Obj:
+    manifest = job(**spec)
+    manifest["spec"]["template"]["spec"]["nodeSelector"] = {"no": "where"}
+    return manifest
+
+
+@scenario
+async def a_job_fails_with_its_pods(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, waiting_job(backoffLimit=1, parallelism=2, completions=2))
+    await until(cluster, lambda found: len(found["pods"]) == 2)
+    await fail_pods(cluster, 1)
+    await until(cluster, job_ended("Failed"))
+
+
+@scenario
+async def a_job_fails_by_its_policy(cluster: Cluster) -> None:
+    rules = [
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+        {"action": "FailJob", "onExitCodes": {"containerName": "c", "operator": "In", "values": [41, 42]}},
+    ]
+    await create(cluster, k.JOBS, waiting_job(podFailurePolicy={"rules": rules}))
+    await until(cluster, lambda found: len(found["pods"]) == 1)
+    await fail_pods(cluster, 42)
+    await until(cluster, job_ended("Failed"))
+
+
+@scenario
+async def an_index_that_fails_does_not_end_the_others(cluster: Cluster) -> None:
+    spec: Obj = {"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}
+    await create(cluster, k.JOBS, waiting_job(**spec))
+    await until(cluster, lambda found: len(found["pods"]) == 1)
+    await fail_pods(cluster, 1)
+    await until(cluster, lambda found: len(found["pods"]) == 2 and status(found, "jobs", "work").get("failed") == 1)
+
+
+@scenario
+async def a_jobs_parallelism_is_lowered(cluster: Cluster) -> None:
+    await create(cluster, k.JOBS, waiting_job(parallelism=3))
+    await until(cluster, lambda found: status(found, "jobs", "work").get("active") == 3)
+    await patch(cluster, k.JOBS, "work", {"spec": {"parallelism": 1}})
+    await until(cluster, lambda found: status(found, "jobs", "work").get("active") == 1 and len(found["pods"]) == 1)
 
 
 @scenario
