@@ -176,3 +176,22 @@ def test_without_controllers_an_api_server_clears_nothing_away() -> None:
         assert await names(alone) == ["child"]
 
     run(main)
+
+
+def test_a_fork_knows_dependents_and_neither_sees_those_of_the_other() -> None:
+    async def main(server: ApiServer) -> None:
+        owner = await make(server, "owner")
+        await make(server, "shared", owner)
+        fork = server.fork()
+        try:
+            await make(fork, "of-the-fork", owner)
+            await make(server, "of-the-first", owner)
+            await delete(fork, "owner")
+            assert await names(fork) == []
+            assert await names(server) == ["of-the-first", "owner", "shared"]
+            await delete(server, "owner")
+            assert await names(server) == []
+        finally:
+            fork.close()
+
+    run(main)

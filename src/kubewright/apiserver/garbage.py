@@ -23,12 +23,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import orjson
 
 from .catalog import Catalog, ResourceType
+from .ending import conditions_of_end, owner_event
 from .registry.backend import Backend
 from .registry.call import resource_key
 from .request import Request, Response
@@ -43,33 +44,48 @@ _Place = tuple[str, str]
 _FOREGROUND: Final = "foregroundDeletion"
 _ORPHAN: Final = "orphan"
 _NAMESPACES: Final = resource_key("", "namespaces")
+_PODS: Final = resource_key("", "pods")
 _MERGE: Final = "application/merge-patch+json"
 _MOST_TRIES: Final = 10
+_AGENT: Final = "kube-controller-manager/1"
+"""As whom it writes; owners of fields are named after it."""
 
 
 class GarbageCollector:
     """Clears away after deletions; a part of one server."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, before: GarbageCollector | None = None) -> None:
         self._backend = backend
         self._server = ApiServer(backend=backend)
-        self._at: dict[str, _Place] = {}
-        self._dependents: dict[str, set[_Place]] = {}
-        self._owners: dict[_Place, tuple[str, ...]] = {}
-        self._due: deque[_Place] = deque()
-        self._tries: dict[_Place, int] = {}
         self._task: asyncio.Task[None] | None = None
+        self._reported = 0
         self._types: tuple[Catalog | None, dict[str, ResourceType]] = (None, {})
-        for resource in list(backend.store.resources):
-            for entry in backend.store.collection(resource).live.values():
-                self._note(resource, entry)
-                meta = entry.object["metadata"]
-                if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
-                    self._due.append((resource, entry.key))
+        if before is None:
+            self._at: dict[str, _Place] = {}
+            self._dependents: dict[str, set[_Place]] = {}
+            self._owners: dict[_Place, tuple[str, ...]] = {}
+            self._due: deque[_Place] = deque()
+            self._invalid: deque[tuple[_Place, dict[str, Any]]] = deque()
+            self._tries: dict[_Place, int] = {}
+            self._mine: set[str] | None = None
+            for resource in list(backend.store.resources):
+                for entry in backend.store.collection(resource).live.values():
+                    self._note(resource, entry)
+                    meta = entry.object["metadata"]
+                    if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
+                        self._due.append((resource, entry.key))
+        else:
+            self._at, self._owners = dict(before._at), dict(before._owners)
+            # The sets in it are shared until one of the two changes them.
+            self._dependents = dict(before._dependents)
+            self._mine, before._mine = set(), set()
+            self._due, self._invalid = deque(before._due), deque(before._invalid)
+            self._tries = dict(before._tries)
         backend.store.listeners.append(self._changed)
 
     def fork(self, backend: Backend) -> GarbageCollector:
-        return GarbageCollector(backend)
+        """The same for a fork of the store, which has the same contents: nothing is read again."""
+        return GarbageCollector(backend, self)
 
     def close(self) -> None:
         if self._task is not None:
@@ -93,30 +109,51 @@ class GarbageCollector:
             self._note(resource, entry)
             if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
                 self._due.append(place)
-        if self._due:
+        if self._due or self._invalid:
             self._start()
 
     def _note(self, resource: str, entry: Entry) -> None:
         place, meta = (resource, entry.key), entry.object["metadata"]
         self._at[meta.get("uid", "")] = place
-        owners = tuple(str(each.get("uid", "")) for each in meta.get("ownerReferences") or ())
+        references = meta.get("ownerReferences") or ()
+        owners = tuple([str(each.get("uid", "")) for each in references])
         before = self._owners.get(place, ())
         if owners == before:
             return
         for uid in before:
-            self._dependents.get(uid, set()).discard(place)
-        for uid in owners:
-            self._dependents.setdefault(uid, set()).add(place)
+            self._of(uid).discard(place)
+        for uid, reference in zip(owners, references, strict=True):
+            self._of(uid).add(place)
+            if uid not in before and self._is_elsewhere(uid, meta.get("namespace", "")):
+                self._invalid.append((place, reference))
         if owners:
             self._owners[place] = owners
         else:
             self._owners.pop(place, None)
 
+    def _of(self, uid: str) -> set[_Place]:
+        """The dependents of an owner, to be changed."""
+        found = self._dependents.get(uid)
+        if found is None:
+            found = self._dependents[uid] = set()
+        elif self._mine is None or uid in self._mine:
+            return found
+        else:
+            found = self._dependents[uid] = set(found)
+        if self._mine is not None:
+            self._mine.add(uid)
+        return found
+
+    def _is_elsewhere(self, uid: str, namespace: str) -> bool:
+        """Whether an owner is in another namespace than that of its dependent."""
+        place = self._at.get(uid)
+        return place is not None and "/" in place[1] and place[1].partition("/")[0] != namespace
+
     def _gone(self, place: _Place, meta: dict[str, Any]) -> None:
         uid = meta.get("uid", "")
         self._at.pop(uid, None)
         for owner in self._owners.pop(place, ()):
-            self._dependents.get(owner, set()).discard(place)
+            self._of(owner).discard(place)
             if owner in self._at:
                 self._due.append(self._at[owner])
         self._due.extend(self._dependents.pop(uid, ()))
@@ -125,7 +162,7 @@ class GarbageCollector:
             self._due.append((_NAMESPACES, namespace))
 
     def _start(self) -> None:
-        if not self._due or (self._task is not None and not self._task.done()):
+        if not (self._due or self._invalid) or (self._task is not None and not self._task.done()):
             return
         try:
             loop = asyncio.get_running_loop()
@@ -134,7 +171,11 @@ class GarbageCollector:
         self._task = loop.create_task(self._work(), name="garbage collector")
 
     async def _work(self) -> None:
-        while self._due:
+        while self._due or self._invalid:
+            while self._invalid:
+                await self._report(*self._invalid.popleft())
+            if not self._due:
+                continue
             place = self._due.popleft()
             entry = self._backend.store.get(*place)
             if entry is not None and not await self._handle(place, entry):
@@ -153,7 +194,12 @@ class GarbageCollector:
         if meta.get("deletionTimestamp"):
             finalizers = meta.get("finalizers") or ()
             if place[0] == _NAMESPACES:
-                return await self._empty(entry)
+                if not await self._empty(entry):
+                    return False
+                now = self._backend.store.get(*place)
+                if now is None:
+                    return True
+                entry = now
             if _ORPHAN in finalizers:
                 return await self._orphan(place, entry)
             if _FOREGROUND in finalizers:
@@ -166,21 +212,32 @@ class GarbageCollector:
         solid, waiting, absent = [], [], []
         for reference in meta["ownerReferences"]:
             owner = self._owner(reference, meta.get("namespace", ""))
-            if owner is _UNKNOWN or (owner is not None and not _is_waiting(owner)):
-                solid.append(reference)
-            elif owner is None:
+            if isinstance(owner, _Unknown):
+                return True
+            if owner is None:
                 absent.append(reference)
             else:
-                waiting.append(reference)
+                (waiting if _is_waiting(owner) else solid).append(reference)
         if not absent and not waiting:
             return True
         if solid:
             change = {"metadata": {"uid": meta["uid"], "ownerReferences": solid}}
             return await self._patch(place, entry, change)
-        policy = "Background"
-        if waiting and self._blocking(meta["uid"]):
+        finalizers = meta.get("finalizers") or ()
+        policy = "Orphan" if _ORPHAN in finalizers else "Foreground" if _FOREGROUND in finalizers else "Background"
+        dependents = self._dependents.get(meta["uid"])
+        if waiting and dependents:
             policy = "Foreground"
+            if any(self._is_deleting_dependents(each) for each in sorted(dependents)):
+                # It may be that they wait for one another in a circle, so it blocks nobody any more.
+                references = [{**each, "blockOwnerDeletion": False} for each in meta["ownerReferences"]]
+                if not await self._patch(place, entry, {"metadata": {"ownerReferences": references}}):
+                    return False
         return await self._delete(place, entry, policy)
+
+    def _is_deleting_dependents(self, place: _Place) -> bool:
+        entry = self._backend.store.get(*place)
+        return entry is not None and _is_waiting(entry)
 
     def _owner(self, reference: dict[str, Any], namespace: str) -> Entry | _Unknown | None:
         kind = self._backend.catalog.of_kind(str(reference.get("apiVersion")), str(reference.get("kind")))
@@ -230,17 +287,40 @@ class GarbageCollector:
         return await self._patch(place, entry, {"metadata": {"finalizers": left, "resourceVersion": version}})
 
     async def _empty(self, namespace: Entry) -> bool:
+        """Delete what is in a namespace that ends, Pods first, and the namespace when nothing is left."""
         name = namespace.key
-        left = list(self._content(name))
-        for place, entry in left:
-            if not entry.object["metadata"].get("deletionTimestamp"):
-                await self._delete(place, entry, "Background")
-        if left or any(True for _ in self._content(name)):
+        if not (namespace.object.get("spec") or {}).get("finalizers"):
+            return True
+        for are_pods in (True, False):
+            for place, entry in list(self._content(name)):
+                if (place[0] == _PODS) is are_pods and not entry.object["metadata"].get("deletionTimestamp"):
+                    await self._delete(place, entry, "Background")
+            left = list(self._content(name))
+            if are_pods and any(place[0] == _PODS for place, _ in left):
+                return await self._tell(name, ())
+        if not await self._tell(name, left):
+            return False
+        now = self._backend.store.get(_NAMESPACES, name)
+        if left or now is None:
             return True  # the last one that goes makes it due again
-        obj = namespace.object
-        finalizers = [each for each in (obj.get("spec") or {}).get("finalizers") or () if each != "kubernetes"]
-        body = {**obj, "spec": {**(obj.get("spec") or {}), "finalizers": finalizers}}
+        spec = now.object.get("spec") or {}
+        finalizers = [each for each in spec.get("finalizers") or () if each != "kubernetes"]
+        body = {**now.object, "spec": {**spec, "finalizers": finalizers}}
         return await self._ask("PUT", f"/api/v1/namespaces/{name}/finalize", body)
+
+    async def _tell(self, namespace: str, left: Sequence[tuple[_Place, Entry]]) -> bool:
+        """Write into the status of a namespace what is left in it."""
+        entry = self._backend.store.get(_NAMESPACES, namespace)
+        if entry is None:
+            return True
+        status = entry.object.get("status") or {}
+        before = status.get("conditions") or []
+        named = [(".".join(reversed(place[0].split("/"))), each.object) for place, each in left]
+        conditions = conditions_of_end(before, named, self._backend.timestamp())
+        if conditions == before:
+            return True
+        body = {**entry.object, "status": {**status, "conditions": conditions}}
+        return await self._ask("PUT", f"/api/v1/namespaces/{namespace}/status", body)
 
     def _content(self, namespace: str) -> Iterator[tuple[_Place, Entry]]:
         for resource in sorted(self._backend.store.resources):
@@ -248,6 +328,15 @@ class GarbageCollector:
             if kind is not None and kind.namespaced:
                 for entry in self._backend.store.collection(resource).page(f"{namespace}/").entries:
                     yield (resource, entry.key), entry
+
+    async def _report(self, place: _Place, reference: dict[str, Any]) -> None:
+        """Say in an Event that an owner cannot be one."""
+        entry = self._backend.store.get(*place)
+        if entry is not None:
+            self._reported += 1
+            number = int(self._backend.now().timestamp() * 1e9) + self._reported
+            event = owner_event(entry.object, reference, self._backend.timestamp(), number)
+            await self._ask("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)
 
     # -- writes -------------------------------------------------------------------------------------------------------
 
@@ -273,7 +362,7 @@ class GarbageCollector:
         return await self._ask(method, f"{root}{scope}/{kind.plural}/{name}", body, content_type)
 
     async def _ask(self, method: str, path: str, body: Any, content_type: str = "application/json") -> bool:
-        headers = {"content-type": content_type, "user-agent": "garbage-collector/1"}
+        headers = {"content-type": content_type, "user-agent": _AGENT}
         answer = await self._server.handle(Request(method, path, (), headers, orjson.dumps(body)))
         return isinstance(answer, Response) and (answer.status < 300 or answer.status == 404)
 
@@ -293,8 +382,7 @@ class _Unknown:
 _UNKNOWN: Final = _Unknown()
 
 
-def _is_waiting(owner: Entry | _Unknown) -> bool:
-    if isinstance(owner, _Unknown):
-        return False
+def _is_waiting(owner: Entry) -> bool:
+    """Whether it is deleted in the foreground."""
     meta = owner.object["metadata"]
     return bool(meta.get("deletionTimestamp")) and _FOREGROUND in (meta.get("finalizers") or ())

@@ -5,6 +5,7 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
     subject: Deleting                     # a file
     setup: [step, ...]                    # done once per file; `$shared` is an API group of the file's own
     alone: true                           # not beside other files: it disturbs them
+    controllers: true                     # with kube-controller-manager; here, with garbage collection
     plugins: [ServiceAccount]             # admission plugins that the server has besides those of the others
     cases:
       - case: what must hold, as a sentence; ${value} is put in, which must make the name unique
@@ -108,6 +109,7 @@ class Subject:
     setup: Sequence[Step]
     cases: Sequence[Case]
     alone: bool = False
+    controllers: bool = False
     plugins: tuple[str, ...] = ()
 
 
@@ -130,7 +132,7 @@ def load_all() -> list[Subject]:
 def load(path: Path) -> Subject:
     """Read one file."""
     data = yaml.load(path.read_text(), _LOADER)
-    unknown = set(data) - {"subject", "setup", "alone", "plugins", "cases"}
+    unknown = set(data) - {"subject", "setup", "alone", "controllers", "plugins", "cases"}
     if unknown:
         raise ValueError(f"{path.name}: unknown keys {sorted(unknown)}")
     cases: dict[str, Case] = {}
@@ -141,7 +143,13 @@ def load(path: Path) -> Subject:
             cases[case.name] = case
     setup = [_step(path, "setup", each) for each in data.get("setup", ())]
     return Subject(
-        path.stem, data["subject"], setup, list(cases.values()), bool(data.get("alone")), tuple(data.get("plugins", ()))
+        path.stem,
+        data["subject"],
+        setup,
+        list(cases.values()),
+        alone=bool(data.get("alone")),
+        controllers=bool(data.get("controllers")),
+        plugins=tuple(data.get("plugins", ())),
     )
 
 

@@ -28,12 +28,14 @@ class EmbeddedDoor:
 
     patience_seconds = 0.2
 
-    def __init__(self, server: ApiServer | None = None, *, plugins: Collection[str] = ()) -> None:
+    def __init__(
+        self, server: ApiServer | None = None, *, plugins: Collection[str] = (), controllers: bool = False
+    ) -> None:
         self.hooks = Hooks()
         if server is None:
             webhooks = HttpWebhooks(transport=lambda base, ca, name: Connected(self.hooks, base))
             disabled = [each for each in NOT_BY_DEFAULT if each not in plugins]
-            server = new_server(webhooks=webhooks, disabled_plugins=disabled)
+            server = new_server(webhooks=webhooks, disabled_plugins=disabled, garbage=controllers)
         self.server = server
 
     async def ask(self, method: str, target: str, headers: Headers, body: bytes | None) -> Answer:

@@ -26,6 +26,9 @@ from .running import Names, run_case, set_up
 _AT_A_TIME = 32
 """Cases at a time: most of them wait, for a watch or a new CRD."""
 
+_PATIENCE_WITH_CONTROLLERS = 60.0
+"""The namespace controller begins after 5 s, and looks again after 8."""
+
 
 class RecordingFailed(Exception):
     """Cases that could not be run; `failures` says which and why."""
@@ -47,6 +50,8 @@ async def _record(access: ClusterAccess, subjects: Sequence[Subject]) -> dict[st
     door = RealDoor(access)
     names = Names()
     failures: list[str] = []
+    if any(subject.controllers for subject in subjects):
+        door.patience_seconds = _PATIENCE_WITH_CONTROLLERS
     await door.start()
     try:
         limit = asyncio.Semaphore(_AT_A_TIME)
@@ -81,17 +86,16 @@ async def _subject(
     return {case.name: answer for case, answer in zip(subject.cases, answers, strict=True)}
 
 
-def by_plugins(subjects: Sequence[Subject]) -> list[tuple[tuple[str, ...], list[Subject]]]:
-    """The subjects that one server can answer, for each server."""
-    found: dict[tuple[str, ...], list[Subject]] = {}
+def by_server(subjects: Sequence[Subject]) -> list[tuple[dict[str, Any], list[Subject]]]:
+    """The subjects that one server can answer, for each server, which is a `ControlPlane` with these options."""
+    found: dict[tuple[tuple[str, ...], bool], list[Subject]] = {}
     for subject in subjects:
-        found.setdefault(subject.plugins, []).append(subject)
-    return list(found.items())
-
-
-def flags_of(plugins: Sequence[str]) -> list[str]:
-    """The flags of a kube-apiserver with these admission plugins, which are all that tests start it without."""
-    return ["--disable-admission-plugins="] if plugins else []
+        found.setdefault((subject.plugins, subject.controllers), []).append(subject)
+    return [
+        # Tests start kube-apiserver with all admission plugins but one.
+        ({"api_server_args": ["--disable-admission-plugins="] if plugins else [], "controllers": controllers}, those)
+        for (plugins, controllers), those in found.items()
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,8 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     subjects = [each for each in load_all() if not options.subjects or each.name in options.subjects]
     recordings: dict[str, Recording] = {}
     started = time.monotonic()
-    for plugins, together in by_plugins(subjects):
-        with ControlPlane(api_server_args=flags_of(plugins)) as control_plane:
+    for server, together in by_server(subjects):
+        with ControlPlane(**server) as control_plane:
             try:
                 recordings |= record(control_plane.access, together)
             except RecordingFailed as error:

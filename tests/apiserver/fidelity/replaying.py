@@ -28,7 +28,7 @@ _CASE_SECONDS = 20.0
 
 async def replay(subject: Subject, case: Case) -> list[Any]:
     """Return what the embedded server answers, as `recorded` has it; a step that fails is an answer as well."""
-    door = EmbeddedDoor(plugins=subject.plugins)
+    door = EmbeddedDoor(plugins=subject.plugins, controllers=subject.controllers)
     names = Names(counted=True)
     try:
         shared = await set_up(door, subject, names)
