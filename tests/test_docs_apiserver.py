@@ -19,6 +19,10 @@ PRINTED = {
     "example_fork": r"\['mine', 'shared'\] \['shared'\]\n",
     "example_faults": r"Conflict\n",
     "example_access": r'0\nGET .*: secrets is forbidden: User "system:serviceaccount:default:operator" cannot .*\n',
+    "example_admission": (
+        r"\{'seen': 'yes'\}\n"
+        r"POST .*: 422 Invalid: .*ValidatingAdmissionPolicy 'small' with binding 'small' denied request: has 3\n"
+    ),
     "example_rules": (
         r"\[''\] \['configmaps'\] \['list', 'create'\]\n"
         r"\[\] \[\(\['configmaps'\], \['get'\]\), \(\['secrets'\], \['get', 'list', 'create'\]\)\]\n"
