@@ -209,7 +209,9 @@ class GarbageCollector:
 
     async def _collect(self, place: _Place, entry: Entry) -> bool:
         meta = entry.object["metadata"]
-        solid, waiting, absent = [], [], []
+        solid: list[dict[str, Any]] = []
+        waiting: list[dict[str, Any]] = []
+        absent: list[dict[str, Any]] = []
         for reference in meta["ownerReferences"]:
             owner = self._owner(reference, meta.get("namespace", ""))
             if isinstance(owner, _Unknown):
