@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -144,6 +145,18 @@ def test_a_token_that_was_changed_is_nobodys(place: int) -> None:
     parts[place] = part[:middle] + ("A" if part[middle] != "A" else "B") + part[middle + 1 :]
     with pytest.raises(StatusError):
         user(server, ".".join(parts))
+
+
+@pytest.mark.parametrize("more", ["=", "!", " ", "\n", ".", "é"])
+def test_a_token_with_anything_else_in_it_is_nobodys(more: str) -> None:
+    server = with_account()
+    said = token(server)
+    middle = said.rindex(".") + 10
+    authentication = server.backend.authentication
+    assert authentication is not None
+    for each in (said + more, said[:middle] + more + said[middle:]):
+        with contextlib.suppress(TokenRefused):
+            assert authentication.of_token(each, AUDIENCES) is None
 
 
 def test_claims_are_read_without_trust() -> None:

@@ -10,6 +10,7 @@ from kubewright.apiserver import Request, User, new_server
 from kubewright.apiserver.access import AuthorizationAttributes, service_account
 from kubewright.apiserver.access.attributes import attributes_of
 from kubewright.apiserver.access.rbac import RoleAuthorizer
+from kubewright.apiserver.access.reconciling import reconciled
 from kubewright.apiserver.access.rules import Rule, atoms, missing, shown
 from kubewright.apiserver.registry.call import resource_key
 from kubewright.apiserver.store import Store
@@ -168,3 +169,65 @@ def test_a_store_that_is_used_again_gets_the_roles_that_it_lacks() -> None:
     again = new_server(store=store)
     assert again.store.get(kind, "view") is not None
     assert len(again.store.collection(kind).live) == 73
+
+
+VIEWER = {"metadata": {"name": "x", "labels": {"a": "b"}}, "rules": [rule("get list", "pods secrets")]}
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "made"),
+    [
+        ({}, {}, None),
+        ({"rules": [rule("get list delete", "pods secrets")]}, {}, None),
+        ({"rules": []}, {"rules": [rule("get", "pods")]}, {"rules": [rule("get", "pods")]}),
+        (
+            {"rules": [rule("get list", "pods")]},
+            {},
+            {"rules": [rule("get list", "pods"), rule("get list", "secrets")]},
+        ),
+        ({"aggregationRule": {"clusterRoleSelectors": []}}, {}, {"aggregationRule": None}),
+        (
+            {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"own": "x"}}]}},
+            {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}, "rules": []},
+            {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"own": "x"}}, {"matchLabels": {"a": "b"}}]}},
+        ),
+        (
+            {"metadata": {"name": "x", "labels": {"a": "own", "c": "d"}}},
+            {"metadata": {"name": "x", "labels": {"a": "b", "e": "f"}}},
+            {"metadata": {"name": "x", "labels": {"a": "own", "c": "d", "e": "f"}}},
+        ),
+        (
+            {
+                "metadata": {"name": "x", "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "false"}},
+                "rules": [],
+            },
+            {},
+            None,
+        ),
+    ],
+)
+def test_a_role_of_a_new_cluster_gets_back_what_it_lacks_and_keeps_what_was_added(
+    found: dict[str, Any], wanted: dict[str, Any], made: dict[str, Any] | None
+) -> None:
+    expected = None if made is None else {name: each for name, each in {**VIEWER, **found, **made}.items() if each}
+    assert reconciled({**VIEWER, **found}, {**VIEWER, **wanted}) == expected
+
+
+def test_a_binding_of_a_new_cluster_gets_its_subjects_and_its_role_back() -> None:
+    store = new_server().store
+    kind = resource_key(GROUP, "clusterrolebindings")
+    for name, change in (
+        ("system:basic-user", {"subjects": [{"kind": "User", "name": "jane", "apiGroup": GROUP}]}),
+        ("system:discovery", {"roleRef": {"kind": "ClusterRole", "name": "view", "apiGroup": GROUP}}),
+    ):
+        entry = store.get(kind, name)
+        assert entry is not None
+        store.update(kind, name, {**entry.object, "metadata": dict(entry.object["metadata"]), **change}, entry)
+    again = new_server(store=store)
+    user, role = again.store.get(kind, "system:basic-user"), again.store.get(kind, "system:discovery")
+    assert user is not None
+    assert role is not None
+    assert [each["name"] for each in user.object["subjects"]] == ["jane", "system:authenticated"]
+    assert role.object["roleRef"]["name"] == "system:discovery"
+    revision = again.store.revision
+    assert new_server(store=again.store).store.revision == revision

@@ -6,7 +6,7 @@
 | `rules`, `rbac` | policy rules; from users over bindings to rules |
 | `authorization` | the filter in front of the server |
 | `authentication` | from credentials to a user |
-| `bootstrap` | the roles and bindings of a new cluster |
+| `bootstrap`, `reconciling` | the roles and bindings of a new cluster, and of one that starts again |
 | `escalation` | nobody gives away what one does not have |
 | `impersonation` | acting as somebody else |
 | `reviews`, `tokenreviews`, `whoami` | who may what, whose a token is, who one is |

@@ -2,7 +2,7 @@
 
 Owns that they are there without a new server having to wait for them: their revisions are taken at once, the objects
 are made when somebody first looks at one of the four kinds. A store that is kept (a journal, an earlier run) gets what
-it lacks, object by object, as at the start of a real server. Rules:
+it lacks, as at the start of a real server (`reconciling`). Rules:
 `kubernetes/plugin/pkg/auth/authorizer/rbac/bootstrappolicy`.
 """
 
@@ -44,11 +44,24 @@ def add_bootstrap_roles(store: Store, *, created: str, seed: int | None, are_agg
     """
     if store.journal is not None or any(f"{GROUP}/{plural}" in store.resources for plural in _COUNTS):
         for resource, key, obj in _all(created, seed, are_aggregated):
-            if store.get(resource, key) is None:
-                store.create(resource, key, obj)
+            _put(store, resource, key, obj)
         return
     for plural, count in _COUNTS.items():
         store.provide(f"{GROUP}/{plural}", count, _maker(plural, created, seed, are_aggregated))
+
+
+def _put(store: Store, resource: str, key: str, obj: dict[str, Any]) -> None:
+    """Let an object be in a store, with all that it has to have."""
+    from .reconciling import reconciled  # only for what was kept
+
+    found = store.get(resource, key)
+    if found is not None and found.object.get("roleRef") != obj.get("roleRef"):
+        store.delete(resource, key, found)
+        found = None
+    if found is None:
+        store.create(resource, key, obj)
+    elif (changed := reconciled(found.object, obj)) is not None:
+        store.update(resource, key, changed, found)
 
 
 def _maker(plural: str, created: str, seed: int | None, are_aggregated: bool) -> Objects:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,7 @@ __all__ = ["BadSignature", "SigningKey", "claims_of"]
 
 ALGORITHM: Final = "ES256"
 _HALF_BYTES: Final = 32
+_ENCODED: Final = re.compile(r"[A-Za-z0-9_-]*", re.ASCII)
 
 
 class BadSignature(Exception):
@@ -113,9 +115,11 @@ def _encoded(data: bytes) -> str:
 
 
 def _decoded(text: str) -> bytes | None:
+    if _ENCODED.fullmatch(text) is None:
+        return None  # Python would pass over what is no part of the alphabet
     try:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-    except (ValueError, binascii.Error):
+    except binascii.Error:
         return None
 
 
