@@ -39,8 +39,10 @@ SHOWN = (
     k.ENDPOINTS,
     k.DISRUPTION_BUDGETS,
     k.SERVICES,
+    k.QUOTAS,
 )
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_REFUSED = re.compile(r'(pods "[a-z0-9-]+-)[a-z0-9]{5}"')
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 _MERGE = (("accept", "application/json"), ("content-type", "application/merge-patch+json"))
 _DIFFERENCES: list[dict[str, str]] = yaml.safe_load(Path(__file__).with_name("differences.yaml").read_text())
@@ -218,7 +220,7 @@ def _value(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, list):
         return [_value(each, names) for each in value]
     if isinstance(value, str):
-        value = _UID.sub("UID", _TIME.sub("TIME", value))
+        value = _REFUSED.sub(r'\1?"', _UID.sub("UID", _TIME.sub("TIME", value)))
         for name, shown in names.items():
             if name in value:
                 value = value.replace(name, shown)

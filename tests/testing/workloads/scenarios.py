@@ -626,3 +626,20 @@ async def a_budget_counts_the_pods_that_may_go(cluster: Cluster) -> None:
             and rolled_out()(found)
         ),
     )
+
+
+@scenario
+async def a_quota_stops_a_deployment(cluster: Cluster) -> None:
+    hard = {"pods": "2", "count/deployments.apps": "5", "requests.cpu": "2"}
+    await create(cluster, k.QUOTAS, {"metadata": {"name": "small"}, "spec": {"hard": hard}})
+    await until(cluster, lambda found: all("used" in (each.get("status") or {}) for each in found["resourcequotas"]))
+    pods = template()
+    pods["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m"}}
+    await create(cluster, k.DEPLOYMENTS, deployment(pods=pods))
+    await until(
+        cluster,
+        lambda found: (
+            status(found, "deployments").get("readyReplicas") == 2
+            and condition(found, "deployments", "ReplicaFailure", "FailedCreate")
+        ),
+    )

@@ -26,6 +26,7 @@ __all__ = [
     "REPLICATION_CONTROLLERS",
     "REPLICA_SETS",
     "REVISIONS",
+    "SECRETS",
     "SERVICES",
     "SERVICE_ACCOUNTS",
     "SLICES",
@@ -81,6 +82,7 @@ ENDPOINTS: Final = Kind("", "v1", "endpoints", "Endpoints")
 CLAIMS: Final = Kind("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim")
 VOLUMES: Final = Kind("", "v1", "persistentvolumes", "PersistentVolume", namespaced=False)
 CONFIG_MAPS: Final = Kind("", "v1", "configmaps", "ConfigMap")
+SECRETS: Final = Kind("", "v1", "secrets", "Secret")
 SERVICE_ACCOUNTS: Final = Kind("", "v1", "serviceaccounts", "ServiceAccount")
 QUOTAS: Final = Kind("", "v1", "resourcequotas", "ResourceQuota")
 DEPLOYMENTS: Final = Kind("apps", "v1", "deployments", "Deployment")

@@ -28,6 +28,7 @@ from .kinds import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS
 from .kubelets import Kubelets
 from .namespaces import Namespaces
 from .nodes import Nodes
+from .quotas import Quotas
 from .replicasets import ReplicaSets
 from .scheduler import Scheduler
 from .services import Services
@@ -94,6 +95,7 @@ class Workloads:
             StatefulSets(engine, api),
             Namespaces(engine, api, self._root_ca),
             DisruptionBudgets(engine, api),
+            Quotas(engine, api),
             DaemonSets(engine, api),
             CronJobs(engine, api),
             Jobs(engine, api),

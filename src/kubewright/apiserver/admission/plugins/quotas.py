@@ -27,7 +27,7 @@ from ...store import Entry
 from .resources import Amounts, amounts, pod_amounts, sum_of
 from .world import Object, refused
 
-__all__ = ["QUOTAS", "charge"]
+__all__ = ["QUOTAS", "charge", "counted", "is_in_scope"]
 
 QUOTAS: Final = resource_key("", "resourcequotas")
 _ONE: Final = Quantity(1)
@@ -56,6 +56,13 @@ def charge(attributes: Attributes, backend: Backend) -> None:
         backend.store.update(QUOTAS, entry.key, new, entry)
 
 
+def counted(group: str, plural: str, obj: Object) -> Amounts:
+    """As what an object that is there counts: for who adds up what a namespace uses."""
+    if not group and plural in _OWN_WAYS:
+        return _OWN_WAYS[plural](obj)
+    return _one(group, plural)
+
+
 Usage = Callable[[Object], Amounts]
 
 
@@ -76,10 +83,15 @@ def _usage_of(attributes: Attributes) -> Usage | None:
         return found if operation in ("CREATE", "UPDATE") else None
     if operation != "CREATE":
         return None
-    counted = {f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}": _ONE}
-    if not kind.group and kind.plural in _BY_PLURAL:
-        counted[kind.plural] = _ONE
-    return lambda obj: counted
+    made = _one(kind.group, kind.plural)
+    return lambda obj: made
+
+
+def _one(group: str, plural: str) -> Amounts:
+    made = {f"count/{plural}.{group}" if group else f"count/{plural}": _ONE}
+    if not group and plural in _BY_PLURAL:
+        made[plural] = _ONE
+    return made
 
 
 # -- what things use --------------------------------------------------------------------------------------------------
@@ -137,6 +149,9 @@ def _claim(claim: Object) -> Amounts:
     return made
 
 
+_OWN_WAYS: Final[Mapping[str, Usage]] = {"pods": _pod, "services": _service, "persistentvolumeclaims": _claim}
+
+
 # -- what a quota says ------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +165,7 @@ def _used(entry: Entry, attributes: Attributes, usage: Usage) -> dict[str, str] 
     now = usage(obj)
     limited = [each for each in hard if each in now or (is_pod and _is_of_pods(each))]
     name = quota["metadata"]["name"]
-    if not limited or not _is_in_scope(quota["spec"], obj, is_pod=is_pod):
+    if not limited or not is_in_scope(quota["spec"], obj, is_pod=is_pod):
         return None
     if is_pod and (missing := _missing(obj, limited)):
         raise refused(attributes, f"failed quota: {name}: must specify {missing}")
@@ -202,7 +217,7 @@ def _missing(pod: Object, limited: Iterable[str]) -> str:
     return "; ".join(f"{name} for: {','.join(sorted(found[name]))}" for name in sorted(found))
 
 
-def _is_in_scope(spec: Object, obj: Object, *, is_pod: bool) -> bool:
+def is_in_scope(spec: Object, obj: Object, *, is_pod: bool) -> bool:
     """Whether a quota is about the object at all."""
     wanted = [{"scopeName": each, "operator": "Exists"} for each in spec.get("scopes") or ()]
     wanted += (spec.get("scopeSelector") or {}).get("matchExpressions") or []
