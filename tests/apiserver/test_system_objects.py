@@ -21,6 +21,9 @@ PATHS = (
     f"{CORE}/endpoints/kubernetes",
     "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes",
     "/apis/networking.k8s.io/v1/servicecidrs/kubernetes",
+    "/apis/apiregistration.k8s.io/v1/apiservices/v1.",
+    "/apis/apiregistration.k8s.io/v1/apiservices/v1.apps",
+    "/apis/apiregistration.k8s.io/v1/apiservices/v2.autoscaling",
     "/apis/scheduling.k8s.io/v1/priorityclasses/system-cluster-critical",
     "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical",
 )

@@ -18,6 +18,7 @@ import pytest
 from kubewright.testing import ClusterAccess, certs, components, programs
 from kubewright.testing.binaries import find_binaries
 from kubewright.testing.embedded_access import embedded_access
+from kubewright.testing.errors import RequestFailed
 from kubewright.testing.files import write_private
 from kubewright.testing.nodes import add_nodes, ready_nodes
 from kubewright.testing.ports import reserve_ports
@@ -52,7 +53,12 @@ class Cluster:
 
     def found(self, path: str) -> dict[str, Any] | None:
         """An object, None if there is none."""
-        return self.rest.get(path) if self.rest.status(path) == 200 else None
+        try:
+            return self.rest.get(path)
+        except RequestFailed as error:
+            if error.code != 404:
+                raise
+            return None
 
     def items(self, path: str) -> list[dict[str, Any]]:
         """What is in a collection."""
@@ -84,7 +90,7 @@ def embedded_cluster(*, nodes: int = 2) -> Iterator[Cluster]:
 
         try:
             for command in (
-                components.controller_manager(binaries, layout, extra=["--use-service-account-credentials=false"]),
+                components.controller_manager(binaries, layout),
                 components.scheduler(binaries, layout),
                 components.kwok(binaries, layout, binaries.stages()),
             ):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ _MASKS = (
     # Quoted is what the server's patching has left of the patch, and who owns which fields of the object.
     (re.compile(r'patch: Invalid value: ".*": '), 'patch: Invalid value: "...": '),
     (re.compile(r"/tmp/(LIVE|MERGED)-\d+"), r"/tmp/\1"),
+    (re.compile(r"debugger-[a-z0-9]{5}"), "debugger-ANY"),
     (re.compile(r"nodePort: \d+|\d{5}/TCP"), "NODEPORT"),
 )
 
@@ -92,7 +94,8 @@ class Session:
         said = []
         for command in commands:
             env = {"KUBE_EDITOR": command.editor} if command.editor else None
-            found = self.run(*command.arguments, stdin=command.stdin, env=env)
+            words = [each.replace("NAMESPACE", self.namespace) for each in command.arguments]
+            found = self.run(*words, stdin=command.stdin, env=env)
             shown = "(not compared)" if command.is_private else found.masked()
             said.append(f"$ kubectl {' '.join(command.arguments)}\n{shown}\n")
         return "\n".join(said).replace(self.namespace, "NS")
@@ -109,6 +112,5 @@ class Command:
 
 
 def kubectl(line: str, stdin: str = "", *, editor: str = "", private: bool = False) -> Command:
-    """A command as it is typed; words with spaces are in single quotes."""
-    words = re.findall(r"'[^']*'|\S+", line)
-    return Command(tuple(word.strip("'") for word in words), stdin, editor, private)
+    """A command as it is typed into a shell."""
+    return Command(tuple(shlex.split(line)), stdin, editor, private)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import running
 from .session import Command, kubectl
 
 DEPLOYMENT = """
@@ -233,6 +234,10 @@ TRANSCRIPTS = {
     "custom-kinds": CUSTOM,
     "looking-about": LOOKING_ABOUT,
     "pods": PODS,
+    "rolling": running.ROLLING,
+    "nodes": running.NODES,
+    "streams": running.STREAMS,
+    "of-itself": running.OF_ITSELF,
 }
 
 

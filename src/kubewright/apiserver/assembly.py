@@ -18,11 +18,11 @@ from .access.control import AccessControl
 from .access.issuer import issuer_documents
 from .access.late import late_action, late_guard
 from .access.rbac import GROUP as RBAC
-from .actions import bind, bind_by_name, evict
+from .actions import REACHING, bind, bind_by_name, evict
 from .admission import AdmissionControl
 from .builtin import BuiltIn
 from .builtin.protobuf import protobuf_reader
-from .catalog import Action, Catalog, Guard, ResourceType
+from .catalog import Action, Catalog, Guard, ResourceType, Subresource
 from .crds.controller import CrdController
 from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
@@ -112,19 +112,23 @@ def _completed(kind: ResourceType) -> ResourceType:
     guard = _GUARDS.get((kind.group, kind.plural))
     if guard is not None:
         return replace(kind, guard=guard)
-    if (kind.group, kind.plural) == ("", "serviceaccounts"):
-        token = replace(
-            kind.subresources["token"],
-            action=late_action("tokenrequests", "issue_token"),
-            reader=_built_in().strategy("authentication.k8s.io/v1", "TokenRequest"),
-        )
-        return replace(kind, subresources={**kind.subresources, "token": token})
-    if (kind.group, kind.plural) == ("", "pods"):
-        parts = dict(kind.subresources)
+    if not kind.group:
+        return replace(kind, subresources=_core_parts(kind))
+    return kind
+
+
+def _core_parts(kind: ResourceType) -> dict[str, Subresource]:
+    parts = dict(kind.subresources)
+    for (plural, name), reach in REACHING.items():
+        if plural == kind.plural:
+            parts[name] = replace(parts[name], reach=reach)
+    if kind.plural == "pods":
         for name, action in (("binding", bind), ("eviction", evict)):
             parts[name] = replace(parts[name], action=action)
-        return replace(kind, subresources=parts)
-    return kind
+    if kind.plural == "serviceaccounts":
+        reader = _built_in().strategy("authentication.k8s.io/v1", "TokenRequest")
+        parts["token"] = replace(parts["token"], action=late_action("tokenrequests", "issue_token"), reader=reader)
+    return parts
 
 
 _ACTIONS: Final[Mapping[tuple[str, str], Action]] = {

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
+from .request import Response
 from .strategy import GenericStrategy, Strategy
 
 __all__ = ["ALL_VERBS", "Action", "Catalog", "Converter", "ResourceType", "Storage", "Subresource", "View"]
@@ -77,6 +78,9 @@ Action = Callable[[Any, dict[str, Any], bool], Awaitable[dict[str, Any]]]
 """What a POST does that stores nothing (`eviction`, `binding`, reviews): `(call, body, is dry run)` to the answer.
 `call` is a `registry.Call`; the body has been decoded and has the namespace of the request. Raises StatusError."""
 
+Reach = Callable[[Any], Awaitable[Response]]
+"""Answers a `registry.Call` for what is behind the server. Raises StatusError."""
+
 Guard = Callable[[Any, dict[str, Any], "dict[str, Any] | None"], None]
 """Looks at a write: `(call, the object, the one it is written over)`. Raises StatusError."""
 
@@ -85,8 +89,9 @@ class Subresource(Struct, frozen=True):
     """One subresource of a resource type.
 
     `strategy` where it is the same object under other rules (`status`, `finalize`); `view` where it is another object
-    (`scale`); `action` where it is a call (`eviction`). `group`, `version`, `kind` are of its body, and `reader` knows
-    how that is read, where more than its metadata is.
+    (`scale`); `action` where it is a call (`eviction`); `reach` where it leads through to something else (`log`,
+    `proxy`). `group`, `version`, `kind` are of its body, and `reader` knows how that is read, where more than its
+    metadata is.
     """
 
     name: str
@@ -98,6 +103,7 @@ class Subresource(Struct, frozen=True):
     view: View | None = None
     action: Action | None = None
     reader: Strategy | None = None
+    reach: Reach | None = None
 
 
 class ResourceType(Struct, frozen=True, eq=False):

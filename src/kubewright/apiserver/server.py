@@ -35,7 +35,7 @@ from .registry.create import create
 from .registry.delete import delete, delete_collection
 from .registry.get import get
 from .registry.lists import list_collection
-from .registry.parts import call_action, create_action, get_view, not_here, patch_view, update_view
+from .registry.parts import call_action, connect, create_action, get_view, patch_view, update_view
 from .registry.patch import patch
 from .registry.update import update
 from .registry.watches import Watching, watch
@@ -286,7 +286,7 @@ class ApiServer:
             elif part.action is not None and verb == "create":
                 found = call_action
             elif part.view is None and part.strategy is None:
-                found = not_here
+                found = connect
             else:
                 found = (_VIEW if part.view is not None else _SAME).get(verb)
         elif call.route.name and not kind.is_custom and _TO_OBJECTS.isdisjoint(kind.verbs):

@@ -125,8 +125,8 @@ def _says(flags: Sequence[str], flag: str) -> bool:
     return any(each.partition("=")[0] == flag for each in flags)
 
 
-def controller_manager(binaries: Binaries, layout: Layout, *, extra: Sequence[str] = ()) -> Command:
-    """The controllers. Ready when `/healthz` on its port answers 200; `extra` flags come last and so win."""
+def controller_manager(binaries: Binaries, layout: Layout) -> Command:
+    """The controllers. Ready when `/healthz` on its port answers 200."""
     config = str(layout.kubeconfig)
     return Command(
         programs.CONTROLLER_MANAGER,
@@ -145,7 +145,6 @@ def controller_manager(binaries: Binaries, layout: Layout, *, extra: Sequence[st
             f"--bind-address={ADDRESS}",
             f"--secure-port={layout.ports.controller_manager}",
             f"--cert-dir={layout.data_dir / 'controller-manager'}",
-            *extra,
         ],
     )
 

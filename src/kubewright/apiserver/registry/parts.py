@@ -26,7 +26,7 @@ from .metadata import check_name, ensure_namespace, meta_of
 from .patch import APPLY, judge_duplicates, patched_by, read_patch, stated
 from .update import Shown, change
 
-__all__ = ["call_action", "create_action", "get_view", "not_here", "patch_view", "update_view"]
+__all__ = ["call_action", "connect", "create_action", "get_view", "patch_view", "update_view"]
 
 _SCALE: Final = ResourceType(group="autoscaling", version="v1", kind="Scale", plural="scales")
 """The kind of the views, for who looks after fields."""
@@ -188,8 +188,8 @@ async def _act(call: Call, action: Action) -> Response:
     return call.answer(code, orjson.dumps(result) + b"\n", AS_IS.content_type)
 
 
-async def not_here(call: Call) -> Response:
-    """Answer for a subresource that needs a node to answer. Who may connect at all is asked before."""
+async def connect(call: Call) -> Response:
+    """Answer for a subresource that leads through the server. Who may connect at all is asked before."""
     part, name = _part(call), call.route.name
     if (admission := call.admission) is not None and part.name != "log":
         attributes = call.attributes("CONNECT", name, None, None, {}, is_dry_run=False)
@@ -200,7 +200,8 @@ async def not_here(call: Call) -> Response:
         attributes.object = {"kind": kind.kind, "apiVersion": kind.api_version, **given}
         await admission.admit(attributes)
         await admission.validate(attributes)
-    raise StatusError(501, "NotImplemented", f"{call.route.subresource} needs a node, and this server has none")
+    assert part.reach is not None
+    return await part.reach(call)
 
 
 _SWITCHES: Final = frozenset({"stdin", "stdout", "stderr", "tty"})

@@ -86,6 +86,15 @@ def _namespace_status(status: Object) -> None:
     status.setdefault("phase", "Active")
 
 
+def _node_spec(spec: Object) -> None:
+    """The first range is told twice (`pkg/apis/core/v1/conversion.go`)."""
+    first, ranges = spec.get("podCIDR"), spec.get("podCIDRs")
+    if first and (not ranges or ranges[0] != first):
+        spec["podCIDRs"] = [first]
+    elif ranges and not first:
+        spec["podCIDR"] = ranges[0]
+
+
 def _node_status(status: Object) -> None:
     if status.get("capacity") and "allocatable" not in status:
         status["allocatable"] = dict(status["capacity"])
@@ -115,6 +124,7 @@ DEFAULTS: Final = {
     "core/v1.Endpoints": _endpoints,
     "core/v1.Namespace": _namespace,
     "core/v1.NamespaceStatus": _namespace_status,
+    "core/v1.NodeSpec": _node_spec,
     "core/v1.NodeStatus": _node_status,
     "core/v1.LimitRangeItem": _limit_range_item,
 }
