@@ -1,6 +1,6 @@
 """Commands on schemas and manifests: validate, diff, convert. No cluster is asked.
 
-kubewright validate [--crd FILE|DIR]... FILE|DIR...     exit 1: something is invalid
+kubewright validate [--crd FILE|DIR]... FILE|DIR...     exit 1: something is invalid; 3: something has no CRD
 kubewright diff OLD NEW                                 exit 1: something breaks
 kubewright convert crd FILE...                          exit 1: something could not be converted
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 __all__ = ["add_to"]
 
+_UNCHECKED: Final = 3
 Output = Annotated[str, typer.Option("--output", "-o", help="text or json.")]
 
 
@@ -44,8 +45,16 @@ def validate(
     strict: Annotated[
         bool, typer.Option("--strict/--no-strict", help="Whether unknown fields are errors, as kubectl has it.")
     ] = True,
+    ignore_missing: Annotated[
+        bool,
+        typer.Option("--ignore-missing-crds", help="Exit 0 also if a custom resource has no CRD to be checked by."),
+    ] = False,
 ) -> None:
-    """Check custom resources and CRDs as an API server would. Exit code 1 if one is invalid."""
+    """Check custom resources and CRDs as an API server would.
+
+    Exit code 1 if one is invalid, 3 if none is and some were not checked, because no CRD of their kind was given.
+    Built-in kinds are not checked.
+    """
     from kubewright.schema import to_yaml
     from kubewright.schema.cel.rule_checks import check_schema_rules
     from kubewright.schema.cel.rules import Rules
@@ -63,7 +72,9 @@ def validate(
     else:
         for line in report.lines():
             print(line)
-    raise typer.Exit(0 if report.is_valid else 1)
+    if report.missing and not ignore_missing and not as_json:
+        print("give the CRDs with --crd, or let such objects pass with --ignore-missing-crds", file=sys.stderr)
+    raise typer.Exit(1 if not report.is_valid else _UNCHECKED if report.missing and not ignore_missing else 0)
 
 
 def diff(

@@ -7,11 +7,12 @@ a marker may ask about: the item of a list, the names of an object's fields.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
-__all__ = ["CALLED", "Kind", "Node", "Schema", "cel_name", "cel_text", "mentions_old_self"]
+__all__ = ["CALLED", "Kind", "Node", "Schema", "cel_name", "cel_text", "mentions_old_self", "rules_of"]
 
 Schema = dict[str, Any]
 
@@ -111,3 +112,13 @@ def cel_text(text: str) -> str:
 def mentions_old_self(expr: str) -> bool:
     """Whether a rule looks at the past. Text in quotes does not count."""
     return re.search(r"\boldSelf\b", _CEL_STRINGS.sub("''", expr)) is not None
+
+
+def rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The rules (`x-kubernetes-validations`) of a schema, and of those below it."""
+    if isinstance(schema, Mapping):
+        yield from schema.get("x-kubernetes-validations") or ()
+        for each in (schema.get("properties") or {}).values():
+            yield from rules_of(each)
+        yield from rules_of(schema.get("items"))
+        yield from rules_of(schema.get("additionalProperties"))

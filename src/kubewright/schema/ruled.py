@@ -7,12 +7,12 @@ imported only where a schema has rules.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from .defaults import fill
 from .errors import Place, Problems
-from .node import Schema
+from .node import Schema, rules_of
 
 if TYPE_CHECKING:
     from .markers import Rule
@@ -34,7 +34,7 @@ def check_rules(schema: Schema, place: Place, problems: Problems) -> None:
         schema: of the whole object.
         place: of its class, for what concerns no single rule.
     """
-    if not any(_rules_of(schema)):
+    if not any(rules_of(schema)):
         return
     from .cel.default_checks import default_rule_errors
     from .cel.rule_checks import SchemaRules
@@ -82,21 +82,12 @@ def _write_whole_defaults(schema: Any) -> None:
     if not isinstance(schema, dict):
         return
     default = schema.get("default")
-    if isinstance(default, dict) and any(_rules_of(schema)):
+    if isinstance(default, dict) and any(rules_of(schema)):
         schema["default"] = fill(schema, default)
     for each in (schema.get("properties") or {}).values():
         _write_whole_defaults(each)
     _write_whole_defaults(schema.get("items"))
     _write_whole_defaults(schema.get("additionalProperties"))
-
-
-def _rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:
-    if isinstance(schema, Mapping):
-        yield from schema.get("x-kubernetes-validations") or ()
-        for each in (schema.get("properties") or {}).values():
-            yield from _rules_of(each)
-        yield from _rules_of(schema.get("items"))
-        yield from _rules_of(schema.get("additionalProperties"))
 
 
 def _field_of(path: str) -> str:

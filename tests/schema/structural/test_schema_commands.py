@@ -48,6 +48,18 @@ def test_validate_ends_with_1_when_one_is_invalid(tmp_path: Path, crd: Path) -> 
     ]
 
 
+def test_validate_ends_with_3_when_a_kind_has_no_crd_unless_that_is_allowed(tmp_path: Path, crd: Path) -> None:
+    other = WIDGET | {"kind": "Gadget"}
+    file = written(tmp_path / "a.yaml", WIDGET, other)
+    result = run("validate", "--crd", crd, file)
+    assert result.exit_code == 3
+    assert "give the CRDs with --crd, or let such objects pass with --ignore-missing-crds" in result.stderr
+    assert run("validate", "--ignore-missing-crds", "--crd", crd, file).exit_code == 0
+    assert json.loads(run("validate", "-o", "json", "--crd", crd, file).stdout)["missing"] == [f"{GROUP}/v1 Gadget"]
+    written(file, other, WIDGET | {"spec": {"size": "x"}})
+    assert run("validate", "--crd", crd, file).exit_code == 1
+
+
 def test_validate_is_strict_as_kubectl_is(tmp_path: Path, crd: Path) -> None:
     file = written(tmp_path / "a.yaml", WIDGET | {"spec": {"sise": 1}})
     assert run("validate", "--crd", crd, file).exit_code == 1

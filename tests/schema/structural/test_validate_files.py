@@ -99,10 +99,20 @@ def test_the_stored_object_is_pruned_and_defaulted(tmp_path: Path, crd: Path) ->
     }
 
 
-def test_a_kind_without_a_schema_is_counted_and_not_judged(tmp_path: Path, crd: Path) -> None:
+def test_a_built_in_kind_is_told_and_not_judged(tmp_path: Path, crd: Path) -> None:
     report = check(tmp_path, crd, WIDGET + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-    assert report.is_valid
-    assert list(report.lines()) == ["1 valid, 0 invalid, 1 of kinds without a schema"]
+    assert (report.is_valid, report.missing) == (True, ())
+    assert list(report.lines()) == ["1 valid, 0 invalid, 1 not checked (built-in: v1 ConfigMap)"]
+
+
+def test_a_kind_without_a_crd_is_named(tmp_path: Path, crd: Path) -> None:
+    text = WIDGET + "---\napiVersion: example.org/v1\nkind: Web\n---\napiVersion: apps/v1\nkind: Deploymnt\n"
+    report = check(tmp_path, crd, text)
+    assert (report.is_valid, report.missing) == (True, ("apps/v1 Deploymnt", "example.org/v1 Web"))
+    assert [finding.verdict for finding in report.findings] == ["valid", "unknown", "unknown"]
+    *lines, summary = report.lines()
+    assert "Web: warning: is not checked: there is no CRD of Web in example.org" in lines[0]
+    assert summary == "1 valid, 0 invalid, 2 not checked (without a CRD: apps/v1 Deploymnt, example.org/v1 Web)"
 
 
 def test_a_version_that_is_not_served_names_those_that_are(tmp_path: Path, crd: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..node import rules_of
 from ..structural.fielderrors import FieldError, child, key
 from .rules import Rules
 
@@ -28,7 +29,7 @@ def default_rule_errors(schema: Mapping[str, Any], path: str, *, is_root: bool =
     is_root = is_root or schema.get("x-kubernetes-embedded-resource") is True
     errors: list[FieldError] = []
     default = schema.get("default")
-    if default is not None and _has_rules(schema):
+    if default is not None and any(rules_of(schema)):
         rules, where = Rules(schema, is_root=is_root), child(path, "default")
         errors += rules.evaluate(default, default, path=where) or rules.evaluate(default, path=where)
     if isinstance(items := schema.get("items"), Mapping):
@@ -36,10 +37,3 @@ def default_rule_errors(schema: Mapping[str, Any], path: str, *, is_root: bool =
     for name, each in (schema.get("properties") or {}).items():
         errors += default_rule_errors(each, key(child(path, "properties"), name), is_root=False)
     return errors
-
-
-def _has_rules(schema: Mapping[str, Any]) -> bool:
-    if schema.get("x-kubernetes-validations"):
-        return True
-    below = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(_has_rules(each) for each in below if isinstance(each, Mapping))

@@ -34,8 +34,8 @@ class Note(msgspec.Struct, frozen=True):
 class Finding(msgspec.Struct, frozen=True):
     """One object: what it is, where it stands, whether a server would take it.
 
-    `verdict` is `valid`, `invalid`, or `unknown` for a kind of which no schema was given. `object` is what would be
-    stored, pruned and defaulted, if that is known.
+    `verdict` is `valid`, `invalid`, `unknown` for a kind without a CRD, or `built-in` for one of Kubernetes' own, which
+    has none and is not checked. `object` is what would be stored, pruned and defaulted, if that is known.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Finding(msgspec.Struct, frozen=True):
     api_version: str
     kind: str
     name: str
-    verdict: Literal["valid", "invalid", "unknown"]
+    verdict: Literal["valid", "invalid", "unknown", "built-in"]
     message: str = ""
     notes: tuple[Note, ...] = ()
     object: dict[str, Any] | None = None
@@ -62,8 +62,17 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def is_valid(self) -> bool:
-        """Whether everything was read and nothing is invalid. Kinds without a schema do not count."""
+        """Whether everything was read and nothing is invalid. What was not checked does not count; see `missing`."""
         return not self.unreadable and all(finding.verdict != "invalid" for finding in self.findings)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The kinds that objects are of and no CRD describes, as `example.com/v1 Web`, sorted."""
+        return self._of_verdict("unknown")
+
+    def _of_verdict(self, verdict: str) -> tuple[str, ...]:
+        found = {f"{each.api_version} {each.kind}" for each in self.findings if each.verdict == verdict}
+        return tuple(sorted(found))
 
     def lines(self) -> Iterator[str]:
         """The report as text: a line per note, and one of counts."""
@@ -77,12 +86,14 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """Such as `3 valid, 1 invalid`."""
+        """Such as `3 valid, 1 invalid, 1 not checked (built-in: v1 ConfigMap)`."""
         verdicts = [finding.verdict for finding in self.findings]
         counts = {"valid": verdicts.count("valid"), "invalid": verdicts.count("invalid")}
         parts = [f"{count} {name}" for name, count in counts.items()]
-        if unknown := verdicts.count("unknown"):
-            parts.append(f"{unknown} of kinds without a schema")
+        if count := verdicts.count("unknown"):
+            parts.append(f"{count} not checked (without a CRD: {', '.join(self.missing)})")
+        if count := verdicts.count("built-in"):
+            parts.append(f"{count} not checked (built-in: {', '.join(self._of_verdict('built-in'))})")
         if self.unreadable:
             parts.append(f"{len(self.unreadable)} unreadable")
         return ", ".join(parts)
@@ -91,6 +102,7 @@ class Report(msgspec.Struct, frozen=True):
         """The report for programs."""
         return {
             "valid": self.is_valid,
+            "missing": list(self.missing),
             "objects": [_finding(each) for each in self.findings],
             "unreadable": [_note(each) for each in self.unreadable],
         }

@@ -1,8 +1,9 @@
 """`validate`: custom resources and CRDs in files, checked as a server would on creation.
 
 CRDs are checked by the server's rules for CRDs; every other object by the CRD of its kind, which is among the files or
-in those given with `crds`. An object of a kind without one is `unknown`: it is counted and not judged. Two objects
-of one kind, namespace and name are reported, since the second would replace the first.
+in those given with `crds`. An object of a kind without one is `unknown`, one of Kubernetes' own kinds `built-in`: they
+are told and not judged. Two objects of one kind, namespace and name are reported, since the second would replace the
+first.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
+from ...model import GroupVersionKind
+from ...models import built_in_kinds
 from ..structural.crdcheck import CrdOutcome, RuleCheck, check_crd
 from ..structural.fielderrors import FieldError
 from ..structural.node import SchemaShapeError
@@ -25,6 +28,7 @@ __all__ = ["validate"]
 
 _CRD: Final = "CustomResourceDefinition"
 _GROUP: Final = "apiextensions.k8s.io"
+_BUILT_IN: Final = frozenset(built_in_kinds())
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -167,7 +171,10 @@ def _object(source: Source, known: dict[tuple[str, str], _Known], strict: bool) 
     kind = source.value["kind"]
     found = known.get((group, kind))
     if found is None:
-        return _finding(source, "unknown", "", [])
+        if GroupVersionKind(group, name, kind) in _BUILT_IN:
+            return _finding(source, "built-in", "", [])
+        text = f"is not checked: there is no CRD of {kind} in {group or 'the core group'}"
+        return _finding(source, "unknown", text, [_note(source, "warning", text, "apiVersion")])
     if found.kind is None:
         return _finding(source, "invalid", found.problem, [_note(source, "error", found.problem, "apiVersion")])
     version = found.kind.versions.get(name)
