@@ -4,9 +4,10 @@
 |---|---|
 | that is there | is Ready; its Lease is renewed, where heartbeats are asked for |
 | that is lost | after the grace period its conditions are Unknown, it is tainted, and its Pods are not ready |
+| that is deleted | is waited for a while; then its Pods are deleted |
 | whose taint has NoExecute | Pods that do not tolerate it (or not for so long) are deleted |
 
-Rules: `kubernetes/pkg/controller/nodelifecycle`, `.../tainteviction`.
+Rules: `kubernetes/pkg/controller/nodelifecycle`, `.../tainteviction`, `.../podgc`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _CAPACITY: Final = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-stor
 _UNREACHABLE: Final = "node.kubernetes.io/unreachable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
 _UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
+_QUARANTINE_SECONDS: Final = 40.0
 _LEASES_IN: Final = "kube-node-lease"
 _LEASE_SECONDS: Final = 40
 _FINE: Final = (
@@ -89,6 +91,7 @@ class Nodes:
         self._engine, self._api, self._view = engine, api, engine.view
         self._heartbeat, self._grace = heartbeat_seconds, grace_seconds
         self._lost: dict[str, str] = {}
+        self._deleted: dict[str, str] = {}
 
     async def make(self, count: int) -> None:
         """See that there are so many, node-0 and on."""
@@ -140,7 +143,9 @@ class Nodes:
         node = self._view.get(NODES, *ref)
         if node is None:
             self._lost.pop(ref.name, None)
+            await self._clear(ref)
             return
+        self._deleted.pop(ref.name, None)
         if ref.name not in self._lost:
             await self._beat(node)
         else:
@@ -219,6 +224,32 @@ class Nodes:
             return node
         return await self._api.update(NODES, {**node, "spec": {**node["spec"], "taints": made}})
 
+    async def _clear(self, ref: Ref) -> None:
+        """Delete the Pods of a node that is there no more, after a while in which it could come back."""
+        pods = self._view.pods_on(ref.name)
+        now = self._engine.clock()
+        since = self._deleted.setdefault(ref.name, format_time(now))
+        left = _QUARANTINE_SECONDS - seconds_since(since, now)
+        if not pods or left > 0:
+            if pods:
+                self._engine.after(self.name, ref, left)
+            return
+        for pod in pods:
+            if is_active(pod):
+                pod = await self._mark(pod, "DeletionByPodGC", "PodGC: node no longer exists", phase="Failed") or pod
+            await self._api.delete(PODS, pod, grace_seconds=0)
+
+    async def _mark(self, pod: Obj, reason: str, message: str, **status: str) -> Obj | None:
+        """Say in a Pod why it goes; None: it is gone."""
+        now = format_time(self._engine.clock())
+        condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
+        times = {"lastProbeTime": None, "lastTransitionTime": now}
+        conditions = [*((pod.get("status") or {}).get("conditions") or ()), {**condition, **times}]
+        try:
+            return await self._api.patch(PODS, pod, {"status": {"conditions": conditions, **status}}, "status")
+        except NotFound:
+            return None
+
     async def _evict(self, node: Obj) -> None:
         """Delete the Pods that do not tolerate the node's NoExecute taints, or not any longer."""
         taints = [each for each in node["spec"].get("taints") or () if each["effect"] == "NoExecute"]
@@ -234,20 +265,9 @@ class Nodes:
             if left > 0:
                 self._engine.after(self.name, ref_of(node), left)
                 continue
-            condition = {
-                "type": "DisruptionTarget",
-                "status": "True",
-                "reason": "DeletionByTaintManager",
-                "message": "Taint manager: deleting due to NoExecute taint",
-                "lastProbeTime": None,
-                "lastTransitionTime": format_time(now),
-            }
-            conditions = [*((pod.get("status") or {}).get("conditions") or ()), condition]
-            try:
-                await self._api.patch(PODS, pod, {"status": {"conditions": conditions}}, "status")
-            except NotFound:
-                continue
-            await self._api.delete(PODS, pod)
+            said = "Taint manager: deleting due to NoExecute taint"
+            if await self._mark(pod, "DeletionByTaintManager", said) is not None:
+                await self._api.delete(PODS, pod)
 
 
 def _tolerated_seconds(pod: Obj, taints: list[dict[str, Any]], now: Any) -> float | None:
