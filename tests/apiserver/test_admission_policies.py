@@ -11,6 +11,7 @@ from hooking import CONFIGURATIONS, Hooks, configuration, webhook
 
 import virtual
 from kubewright.apiserver import ApiServer, new_server
+from kubewright.apiserver.admission.plugins import plugins_by_resource
 from kubewright.schema.cel.admission import ValidatingPolicy
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -146,3 +147,13 @@ def test_the_account_of_a_pod_is_mounted_where_the_plugin_is() -> None:
         assert spec["containers"][0]["volumeMounts"][0]["name"] == volume["name"]
 
     virtual.run(main())
+
+
+def test_every_kind_that_has_plugins_is_asked_about() -> None:
+    server = new_server()
+    admission = server.backend.admission
+    assert admission is not None
+    for group, plural in plugins_by_resource(frozenset()):
+        kind = server.catalog.find(group, "v1", plural)
+        assert kind is not None
+        assert admission.asks(kind), plural

@@ -26,7 +26,7 @@ _POLICY_SECONDS = 2.5
 _INFORMER_SECONDS = 0.5
 _READ_BY_ADMISSION = (
     *("limitranges", "resourcequotas", "priorityclasses", "runtimeclasses", "storageclasses", "ingressclasses"),
-    "serviceaccounts",
+    *("serviceaccounts", "namespaces"),
 )
 
 
@@ -123,7 +123,7 @@ async def _until_known(target: str) -> None:
     steps = target.partition("?")[0].split("/")
     if "admissionregistration.k8s.io" in steps:
         await asyncio.sleep(_POLICY_SECONDS)
-    elif any(each in steps for each in _READ_BY_ADMISSION):
+    elif steps[-1] in _READ_BY_ADMISSION or steps[-2] in _READ_BY_ADMISSION:
         await asyncio.sleep(_INFORMER_SECONDS)
 
 

@@ -24,11 +24,11 @@ from ..catalog import ResourceType
 from ..registry.backend import Attributes, Backend
 from ..registry.call import resource_key
 from ..store import Change, Entry
-from .plugins import Plugin, World, plugins_by_resource
 
 if TYPE_CHECKING:
     from .hooks import Caller
     from .mutations import MutatingPolicies
+    from .plugins import Plugin, World
     from .reinvocation import Reinvocation
     from .validations import ValidatingPolicies
     from .webhooks import WebhookPlugins
@@ -46,6 +46,13 @@ _MUTATION_BINDINGS: Final = resource_key(_GROUP, "mutatingadmissionpolicybinding
 _CONFIGURATION: Final = frozenset({_MUTATING, _VALIDATING, _POLICIES, _POLICY_BINDINGS, _MUTATIONS, _MUTATION_BINDINGS})
 _REVIEWS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups of what is never stored and never shown to webhooks and policies: who may ask must not depend on them."""
+
+_WITH_PLUGINS: Final = frozenset(
+    {"certificatesigningrequests", "cronjobs", "daemonsets", "deployments", "ingresses", "jobs", "namespaces", "nodes"}
+    | {"persistentvolumeclaims", "persistentvolumes", "pods", "podtemplates", "priorityclasses", "replicasets"}
+    | {"replicationcontrollers", "statefulsets"}
+)
+"""The resources that `plugins` has some for."""
 
 _NAMES: Final[Mapping[str, str]] = {
     "MutatingAdmissionWebhook": _MUTATING,
@@ -77,9 +84,8 @@ class AdmissionControl:
     ) -> None:
         self._backend, self._caller = backend, caller
         self._disabled = frozenset(disabled)
-        self._plugins: Mapping[tuple[str, str], tuple[Plugin, ...]] = plugins_by_resource(self._disabled)
-        self._plurals = frozenset(plural for _, plural in self._plugins)
-        self._world = World(backend)
+        self._plugins: Mapping[tuple[str, str], tuple[Plugin, ...]] | None = None
+        self._world: World | None = None
         self._is_stale = True
         self._concerns_all = False
         self._hooks: WebhookPlugins | None = None
@@ -153,13 +159,13 @@ class AdmissionControl:
     def asks(self, kind: ResourceType) -> bool:
         if self._is_stale:
             self._refresh()
-        return self._concerns_all or kind.plural in self._plurals
+        return self._concerns_all or kind.plural in _WITH_PLUGINS
 
     async def admit(self, attributes: Attributes) -> None:
-        plugins = self._of(attributes)
+        plugins, world = self._of(attributes)
         for plugin in plugins:
             if plugin.admit is not None:
-                plugin.admit(attributes, self._world)
+                plugin.admit(attributes, world)
         if not self._concerns_all or not _is_for_others(attributes):
             return
         from .reinvocation import Reinvocation
@@ -170,7 +176,7 @@ class AdmissionControl:
             of_policies.is_second = of_hooks.is_second = True
             for plugin in plugins:
                 if plugin.admit is not None:
-                    plugin.admit(attributes, self._world)
+                    plugin.admit(attributes, world)
             await self._admit_by_others(attributes, of_policies, of_hooks)
 
     async def _admit_by_others(self, attributes: Attributes, of_policies: Reinvocation, of_hooks: Reinvocation) -> None:
@@ -180,9 +186,10 @@ class AdmissionControl:
             await self._hooks.admit(attributes, of_hooks)
 
     async def validate(self, attributes: Attributes) -> None:
-        for plugin in self._of(attributes):
+        plugins, world = self._of(attributes)
+        for plugin in plugins:
             if plugin.validate is not None:
-                plugin.validate(attributes, self._world)
+                plugin.validate(attributes, world)
         if not self._concerns_all:
             return
         if _is_for_others(attributes):
@@ -198,8 +205,15 @@ class AdmissionControl:
         if self._hooks is not None and self._hooks.validating:
             await self._hooks.validate(attributes)
 
-    def _of(self, attributes: Attributes) -> tuple[Plugin, ...]:
-        return self._plugins.get((attributes.kind.group, attributes.kind.plural), ())
+    def _of(self, attributes: Attributes) -> tuple[tuple[Plugin, ...], World]:
+        """The plugins of a kind, and what they get to know. They are loaded when the first one is asked for."""
+        plugins, world = self._plugins, self._world
+        if plugins is None or world is None:
+            from .plugins import World, plugins_by_resource
+
+            plugins = self._plugins = plugins_by_resource(self._disabled)
+            world = self._world = World(self._backend)
+        return plugins.get((attributes.kind.group, attributes.kind.plural), ()), world
 
 
 def _is_for_others(attributes: Attributes) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from . import accounts, certificates, classes, limits, priorities, runtimes
+from . import accounts, certificates, classes, limits, podsecurity, priorities, runtimes
 from .world import Plugin
 
 __all__ = ["PLUGINS", "plugins_by_resource"]
@@ -16,10 +16,19 @@ _CLAIMS: Final = (("", "persistentvolumeclaims"),)
 
 _REQUESTS: Final = (("certificates.k8s.io", "certificatesigningrequests"),)
 
+_MAKERS: Final = (
+    *(("", each) for each in ("podtemplates", "replicationcontrollers")),
+    *(("apps", each) for each in ("daemonsets", "deployments", "replicasets", "statefulsets")),
+    *(("batch", each) for each in ("cronjobs", "jobs")),
+)
+
 PLUGINS: Final[tuple[Plugin, ...]] = (
     Plugin("LimitRanger", (*_PODS, *_CLAIMS), admit=limits.admit_limits, validate=limits.check_limits),
     Plugin("ServiceAccount", _PODS, admit=accounts.admit_account, validate=accounts.check_account),
     Plugin("TaintNodesByCondition", (("", "nodes"),), admit=classes.admit_node),
+    Plugin("PodSecurity", _PODS, validate=podsecurity.check_pod),
+    Plugin("PodSecurity", _MAKERS, validate=podsecurity.check_makers),
+    Plugin("PodSecurity", (("", "namespaces"),), validate=podsecurity.check_namespace),
     Plugin("Priority", _PODS, admit=priorities.admit_priority),
     Plugin("Priority", (("scheduling.k8s.io", "priorityclasses"),), validate=priorities.check_default_class),
     Plugin("DefaultTolerationSeconds", _PODS, admit=priorities.admit_tolerations),
