@@ -61,6 +61,14 @@ see the operator alone. The operator has one core to itself, everything else the
 - The stub answers in microseconds. Real servers take milliseconds, which changes how much runs at once, hardly the CPU.
 """
 
+FLAME = """## Where the time goes
+
+![Flame graph](flame.svg)
+
+`python -m bench.flame`: the operator on the stub at more changes than it can take, seen by its own profiler
+(`/debug/profile`). Grey is asyncio's event loop and TLS, blue is Kubewright, orange the reconcile itself.
+"""
+
 
 def write(result: Mapping[str, Any], path: Path) -> None:
     """Write the page."""
@@ -70,6 +78,8 @@ def write(result: Mapping[str, Any], path: Path) -> None:
         pending = [f"{record['peer']}: {record['pending']}" for record in records if record["pending"]]
         if pending:
             parts.append(f"Not done in time (objects): {', '.join(pending)}.")
+    if (path.parent / "flame.svg").exists():
+        parts.append(FLAME)
     parts += [*_growth(path.parent.parent / "bench/results/growth.json"), *_imports(path.parent.parent)]
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
