@@ -11,7 +11,9 @@ from hooking import CONFIGURATIONS, Hooks, configuration, webhook
 
 import virtual
 from kubewright.apiserver import ApiServer, new_server
+from kubewright.apiserver.admission.control import PLUGIN_NAMES
 from kubewright.apiserver.admission.plugins import plugins_by_resource
+from kubewright.apiserver.admission.plugins.table import PLUGINS
 from kubewright.schema.cel.admission import ValidatingPolicy
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -157,3 +159,9 @@ def test_every_kind_that_has_plugins_is_asked_about() -> None:
         kind = server.catalog.find(group, "v1", plural)
         assert kind is not None
         assert admission.asks(kind), plural
+
+
+def test_a_plugin_that_there_is_not_cannot_be_disabled() -> None:
+    assert {each.name for each in PLUGINS} < PLUGIN_NAMES
+    with pytest.raises(ValueError, match="disabled plugins: Prioriti: use names of CertificateApproval, "):
+        new_server(disabled_plugins=["Prioriti"])

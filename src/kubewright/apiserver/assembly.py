@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -79,10 +80,30 @@ class _FieldManagement:
 
 
 class _Calling:
-    """Who calls webhooks, made when the first one is to be called: a server without webhooks has no use for it."""
+    """Who calls webhooks, made when the first one is to be called: a server without webhooks has no use for it.
+
+    A part of the server and its forks: what was made here is closed when one of them ends, and opened again if another
+    goes on.
+    """
 
     def __init__(self, webhooks: HttpWebhooks | None) -> None:
-        self._webhooks = webhooks
+        self._webhooks, self._is_given = webhooks, webhooks is not None
+        self._closing: asyncio.Task[None] | None = None
+
+    def fork(self, backend: Backend) -> _Calling:
+        return self
+
+    async def settle(self) -> None:
+        pass
+
+    def close(self) -> None:
+        if self._webhooks is None or self._is_given:
+            return
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return  # the loop is gone, and the connections with it
+        self._closing = loop.create_task(self._webhooks.close(), name="webhooks: closing connections")
 
     def __call__(self) -> HttpWebhooks:
         if self._webhooks is None:
@@ -195,6 +216,7 @@ def new_server(
     add_bootstrap_roles(backend.store, created=backend.timestamp(), seed=seed, are_aggregated=garbage)
     server.add(AccessControl(backend, account_key))
     calling = _Calling(webhooks)
+    server.add(calling)
     server.add(AdmissionControl(backend, caller=calling, disabled=disabled_plugins))
     server.add(
         CrdController(backend, webhook=calling, established_seconds=established_seconds, setup_seconds=setup_seconds)

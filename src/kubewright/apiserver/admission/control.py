@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .validations import ValidatingPolicies
     from .webhooks import WebhookPlugins
 
-__all__ = ["AdmissionControl"]
+__all__ = ["PLUGIN_NAMES", "AdmissionControl"]
 
 _GROUP: Final = "admissionregistration.k8s.io"
 _MUTATING: Final = resource_key(_GROUP, "mutatingwebhookconfigurations")
@@ -54,6 +54,15 @@ _WITH_PLUGINS: Final = frozenset(
 )
 """The resources that `plugins` has some for."""
 
+PLUGIN_NAMES: Final = frozenset(
+    {"CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction", "DefaultIngressClass"}
+    | {"DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger", "MutatingAdmissionPolicy"}
+    | {"MutatingAdmissionWebhook", "PersistentVolumeClaimResize", "PodSecurity", "Priority", "ResourceQuota"}
+    | {"RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition"}
+    | {"ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook"}
+)
+"""All plugins that there are. NamespaceLifecycle is part of the registry, and cannot be disabled."""
+
 _NAMES: Final[Mapping[str, str]] = {
     "MutatingAdmissionWebhook": _MUTATING,
     "ValidatingAdmissionWebhook": _VALIDATING,
@@ -69,7 +78,7 @@ class AdmissionControl:
 
     Args:
         caller: gives who calls webhooks; asked when the first one is to be called.
-        disabled: names of plugins that are not there.
+        disabled: names of plugins that are not there. Raises ValueError: there is no such plugin.
 
     Guarantees: G1 a change of configuration is in force for every request that starts after it was answered. G2 without
     configuration a request costs one look into a set.
@@ -82,6 +91,8 @@ class AdmissionControl:
         caller: Callable[[], Caller],
         disabled: Collection[str] = (),
     ) -> None:
+        if unknown := sorted(set(disabled) - PLUGIN_NAMES):
+            raise ValueError(f"disabled plugins: {', '.join(unknown)}: use names of {', '.join(sorted(PLUGIN_NAMES))}")
         self._backend, self._caller = backend, caller
         self._disabled = frozenset(disabled)
         self._plugins: Mapping[tuple[str, str], tuple[Plugin, ...]] | None = None
