@@ -10,6 +10,7 @@ from cel_differential import compare_costs, compare_random_rules
 from cel_families import FAMILIES, Family
 from cel_rules import CHANGES
 from cel_server import CRDS, batches, causes, crd_of, differences, said_of, schema_of, serve
+from cel_syntax import differing, texts
 
 from kubewright.schema.cel.rule_checks import check_schema_rules
 from kubewright.schema.cel.rules import Rules
@@ -71,6 +72,10 @@ def test_changes_keep_and_break_transition_rules_as_here(rest: Rest) -> None:
 
 def test_random_rules_fare_as_here(rest: Rest) -> None:
     assert compare_random_rules(rest, SEED, RANDOM).found == []
+
+
+def test_texts_that_are_no_expression_are_refused_in_the_same_words(rest: Rest) -> None:
+    assert differing(rest, list(texts(SEED, RANDOM // 2))) == []
 
 
 def test_rules_get_too_expensive_where_they_do_here(rest: Rest) -> None:

@@ -146,7 +146,12 @@ class _Checker:
             case "object":
                 field = self.env.field(target.name, name)
                 if field is None:
-                    self.problems.add(offset, f"undefined field '{name}'")
+                    # URLs, quantities and such have values, but no fields.
+                    is_known = target.name in self.env.objects or self.env.structs(target.name) is not None
+                    missing = f"undefined field '{name}'"
+                    self.problems.add(
+                        offset, missing if is_known else f"unexpected failed resolution of '{target.name}'"
+                    )
                 else:
                     result = field.type
             case "param":
@@ -202,8 +207,10 @@ class _Checker:
         # What fits types without parameters is the same in every expression.
         key: tuple[bool | Type, ...] = (member, *args)
         if key in function.resolved:
-            node.overloads, known = function.resolved[key]
+            node.overloads, known, fresh = function.resolved[key]
+            self.known.skip(fresh)
             return known
+        begun = self.known.made
         result: Type | None = None
         found: list[str] = []
         for overload in function.overloads:
@@ -227,7 +234,7 @@ class _Checker:
             return ERROR
         node.overloads = tuple(found)
         if not any(map(_has_parameter, (*args, result))):
-            function.remember(key, (node.overloads, result))
+            function.remember(key, (node.overloads, result, self.known.made - begun))
         return result
 
     def instantiate(self, overload: Overload) -> tuple[tuple[Type, ...], Type]:

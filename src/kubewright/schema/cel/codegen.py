@@ -28,6 +28,7 @@ from .errors import EvaluationError
 from .nodes import Call, Fold, Ident, ListNode, Literal, MapNode, Node, Select, StructNode
 from .pyast import assign, at_line, call, compare, const, function, if_, load, raise_, store, try_
 from .runtime import GLOBALS, final
+from .values import Misfit
 
 __all__ = ["Generator", "Run", "generate"]
 
@@ -228,7 +229,10 @@ class Generator:
                 return load(scope[name])
         name = name.removeprefix(".")
         if name not in self.env.variables and name in self.env.constants:
-            return self.constant(self.env.constants[name][1])
+            value = self.env.constants[name][1]
+            if isinstance(value, Misfit):
+                raise value.error()
+            return self.constant(value)
         self.charge(IDENT)
         local = self.variables.get(name)
         if local is None:

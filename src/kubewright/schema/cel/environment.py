@@ -88,13 +88,16 @@ class Environment:
         *,
         variables: Mapping[str, Type] | None = None,
         objects: Mapping[str, Mapping[str, FieldType]] | None = None,
+        constants: Mapping[str, tuple[Type, Any]] | None = None,
     ) -> Environment:
-        """This environment with more variables and object types. Shares the functions; cheap."""
+        """This environment with more variables, object types and constants. Shares the functions; cheap."""
         extended = object.__new__(Environment)
         for name, value in vars(self).items():
             object.__setattr__(extended, name, value)
         object.__setattr__(extended, "variables", {**self.variables, **(variables or {})})
         object.__setattr__(extended, "objects", {**self.objects, **(objects or {})})
+        if constants:
+            object.__setattr__(extended, "constants", {**self.constants, **constants})
         return extended
 
     def field(self, type_name: str, name: str) -> FieldType | None:

@@ -24,14 +24,17 @@ _SUPERSCRIPT: Final = str.maketrans("0123456789-", "\u2070\u00b9\u00b2\u00b3\u20
 Clause = tuple[str, int]
 
 
-def clauses(template: str) -> list[str | Clause]:
+def clauses(template: str, count: int) -> list[str | Clause]:
     """A template in its texts and clauses (letter and precision, -1 where none is given).
 
+    Args:
+        count: of the arguments that there are.
+
     Raises:
-        ValueError: a clause is not one.
+        ValueError: a clause is not one, or has no argument.
     """
     found: list[str | Clause] = []
-    at = 0
+    at = used = 0
     while at < len(template):
         next_at = template.find("%", at)
         if next_at < 0:
@@ -46,6 +49,9 @@ def clauses(template: str) -> list[str | Clause]:
             continue
         if at >= len(template):
             raise ValueError("unexpected end of string")
+        if used >= count:
+            raise ValueError(f"index {used} out of range")
+        used += 1
         precision = -1
         if template[at] == ".":
             end = at + 1
@@ -59,7 +65,9 @@ def clauses(template: str) -> list[str | Clause]:
             precision, at = min(int(template[at + 1 : end]), MAX_PRECISION), end
         letter = template[at]
         if letter not in "sdfebxXo":
-            raise ValueError(f'could not parse formatting clause: unrecognized formatting clause "{letter}"')
+            # The server reads bytes.
+            shown = chr(letter.encode("utf-8", "surrogatepass")[0])
+            raise ValueError(f'could not parse formatting clause: unrecognized formatting clause "{shown}"')
         found.append((letter, precision))
         at += 1
     return found
@@ -72,7 +80,7 @@ def format_string(template: str, args: list[Any]) -> str:
         EvaluationError: a clause is wrong, or does not fit its argument.
     """
     try:
-        parts = clauses(template)
+        parts = clauses(template, len(args))
     except ValueError as error:
         raise EvaluationError(str(error)) from None
     shown: list[str] = []
@@ -81,8 +89,6 @@ def format_string(template: str, args: list[Any]) -> str:
         if isinstance(part, str):
             shown.append(part)
             continue
-        if used >= len(args):
-            raise EvaluationError(f"index {used} out of range")
         try:
             shown.append(_CLAUSES[part[0]](args[used], part[1]))
         except ValueError as error:

@@ -36,12 +36,17 @@ class Substitution:
     def __init__(self) -> None:
         self._known: dict[str, Type] = {}
         self._log: list[tuple[str, Type | None]] = []
-        self._fresh = 0
+        #: How many type parameters were made. Some errors show the name of one.
+        self.made = 0
 
     def fresh(self) -> Type:
         """A type parameter that nothing is known of."""
-        self._fresh += 1
-        return Type("param", f"_var{self._fresh - 1}")
+        self.made += 1
+        return Type("param", f"_var{self.made - 1}")
+
+    def skip(self, count: int) -> None:
+        """Leave out names of parameters that a server makes there."""
+        self.made += count
 
     def assignable(self, value: Type, place: Type) -> bool:
         """Whether a value of one type fits a place of the other; what that tells of parameters is kept if so."""

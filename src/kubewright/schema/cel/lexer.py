@@ -28,7 +28,9 @@ _TOKEN: Final = re.compile(
 )
 _KEYWORDS: Final = frozenset({"in", "true", "false", "null"})
 _BAD_NAME: Final = re.compile(r"`[A-Za-z0-9_.\-/ ]*")
-_BAD_STRING: Final = re.compile(r"""[bBrR]?("(?:\\.|[^"\n\r])*|'(?:\\.|[^'\n\r])*)""")
+#: The beginning of an escape; ANTLR reads as far as there may still be a string.
+_BEGUN: Final = r"(?:\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3}|U[0-9a-fA-F]{0,7})?)?"
+_BAD_STRING: Final = re.compile(rf""""(?:{_ESCAPE}|[^\\"\n\r])*{_BEGUN}|'(?:{_ESCAPE}|[^\\'\n\r])*{_BEGUN}""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,9 @@ def tokenize(source: str) -> tuple[list[Token], list[Bad]]:
             name = _BAD_NAME.match(source, at)
             end = max(bad.end() if bad else 0, name.end() if name else 0, at + 1)
             # The character that made it fail is taken with it.
-            if (bad and end < len(source) and source[end] in "\n\r") or (
-                (name or source[at] in "=&|") and end < len(source)
-            ):
+            if (bad or name or source[at] in "=&|") and end < len(source):
                 end += 1
-            wrong.append(Bad(at, end, f"token recognition error at: '{shown_source(source[at:end])}'"))
+            wrong.append(Bad(at, end, f"token recognition error at: '{source[at:end]}'"))
             at = end
             continue
         kind, text = found.lastgroup, found.group()

@@ -129,11 +129,9 @@ def _arguments(node: Call, env: Environment, problems: Problems) -> None:
 def _format(node: Call, template: str, args: list[Node], problems: Problems) -> None:
     used = 0
     try:
-        for part in clauses(template):
+        for part in clauses(template, len(args)):
             if isinstance(part, str):
                 continue
-            if used >= len(args):
-                raise ValueError(f"index {used} out of range")
             wrong = _misfit(part[0].lower(), args[used])
             if wrong is not None:
                 problems.add(wrong[0].offset, f"error during formatting: {wrong[1]}")

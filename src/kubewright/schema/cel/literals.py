@@ -65,7 +65,7 @@ def _chars(text: str, as_bytes: bool) -> list[str | bytes]:
                 raise ValueError("unable to unescape string")
             found.append(bytes((value,)))
         elif value > 0x10FFFF or 0xD800 <= value < 0xE000:
-            raise ValueError("unable to unescape string")
+            raise ValueError("invalid unicode code point")
         else:
             found.append(chr(value))
     return found

@@ -40,7 +40,7 @@ def _has(offset: int, arg: Node) -> Node:
 
 
 def _simple_name(arg: Node, rule: str) -> str:
-    if not isinstance(arg, Ident) or arg.name.startswith("."):
+    if not isinstance(arg, Ident):
         raise MacroError(arg.offset, rule)
     if arg.name in _FORBIDDEN:
         raise MacroError(arg.offset, "iteration variable overwrites accumulator variable")

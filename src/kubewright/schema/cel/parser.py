@@ -155,12 +155,13 @@ class _Parser(TokenStream):
                 continue
             optional = self.accept("?") is not None
             name = self.token
-            if name.kind == "ESC_IDENTIFIER":
+            is_escaped = name.kind == "ESC_IDENTIFIER"
+            if is_escaped:
                 name = Token("IDENTIFIER", name.text[1:-1], name.offset)
             if name.kind != "IDENTIFIER":
                 self.fail()
             self.next()
-            if self.token.kind == "(" and not optional:
+            if self.token.kind == "(" and not optional and not is_escaped:
                 node = self.call(name.text, node)
             elif optional:
                 node = Call(sign.offset, "_?._", None, [node, Literal(name.offset, name.text)])

@@ -17,11 +17,17 @@ from .nodes import reads
 from .program import Program, ProgramError, parse_and_check, program_of
 from .schema_types import SchemaType, schema_type
 from .sizes import Range
-from .types import optional_of
+from .types import DURATION, TIMESTAMP, optional_of, type_of_type
+from .values import Misfit
 
 __all__ = ["MAX_MESSAGE_BYTES", "CompiledRule", "compile_rules", "size_estimator"]
 
 MAX_MESSAGE_BYTES: Final = 5 * 1024
+#: Types of schemas that the checker of rules knows by name; no program can be made with them.
+_NAMES: Final = {
+    name: (type_of_type(type_), Misfit(f"reference to undefined type: {name}"))
+    for name, type_ in (("duration", DURATION), ("timestamp", TIMESTAMP))
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ def compile_rules(
     """
     # Types are named from the place of the rule, which errors show.
     schema = schema_type(schema.schema) or schema
-    base = kubernetes.new() if is_new else kubernetes.stored()
+    base = (kubernetes.new() if is_new else kubernetes.stored()).extend(constants=_NAMES)
     objects = schema.objects()
     plain = base.extend(variables={"self": schema.type, "oldSelf": schema.type}, objects=objects)
     optional = base.extend(variables={"self": schema.type, "oldSelf": optional_of(schema.type)}, objects=objects)

@@ -44,10 +44,11 @@ class Function:
 
     name: str
     overloads: list[Overload] = field(default_factory=list)
-    #: By whether it is called on a receiver and the types of all arguments: the overloads that fit, and the result.
-    resolved: dict[tuple[bool | Type, ...], tuple[tuple[str, ...], Type]] = field(default_factory=dict)
+    #: By whether it is called on a receiver and the types of all arguments: the overloads that fit, the result, and how
+    #: many type parameters it takes to find them.
+    resolved: dict[tuple[bool | Type, ...], tuple[tuple[str, ...], Type, int]] = field(default_factory=dict)
 
-    def remember(self, key: tuple[bool | Type, ...], found: tuple[tuple[str, ...], Type]) -> None:
+    def remember(self, key: tuple[bool | Type, ...], found: tuple[tuple[str, ...], Type, int]) -> None:
         if len(self.resolved) >= MAX_RESOLVED:
             self.resolved.clear()
         self.resolved[key] = found
