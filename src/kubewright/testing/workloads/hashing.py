@@ -30,6 +30,11 @@ _PRIME: Final = 16777619
 _TIME: Final = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
 _INTEGERS: Final = frozenset({"int", "int32", "int64", "uint8"})
 _QUANTITY: Final = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(.*)", re.DOTALL)
+_MOST: Final = 2**63 - 1
+_WORD: Final = 2**64 - 1
+_MOST_DIGITS: Final = 18
+_MOST_BINARY_DIGITS: Final = 14
+_LEAST_SCALE: Final = -9
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
@@ -164,30 +169,50 @@ def _int_or_string(value: Any) -> str:
 
 
 def _quantity(value: Any) -> str:
-    """A quantity as it is parsed: a small number with its scale, and the text where that is the canonical one."""
+    """A quantity as it is parsed: a small number with its scale, and the text where that is the canonical one; or a
+    large one, in billionths.
+    """
     text = "" if value is None else str(value)
     family = Quantity(text).family if text else "decimal"
     said = {"binary": "BinarySI", "decimal": "DecimalSI"}.get(family, "DecimalExponent") if text else ""
-    amount, scale, kept = _amount(text)
+    found = _amount(text)
+    if found is None:
+        amount, scale, kept, large = 0, 0, "", _large(Quantity(text).nanos)
+    else:
+        (amount, scale, kept), large = found, "<nil>"
     return (
         f"{{i:(resource.int64Amount){{value:(int64){amount} scale:(resource.Scale){scale}}} "
-        f"d:(resource.infDecAmount){{Dec:(*inf.Dec)<nil>}} s:(string){kept} Format:(resource.Format){said}}}"
+        f"d:(resource.infDecAmount){{Dec:(*inf.Dec){large}}} s:(string){kept} Format:(resource.Format){said}}}"
     )
 
 
-def _amount(text: str) -> tuple[int, int, str]:
+def _amount(text: str) -> tuple[int, int, str] | None:
+    """Number, scale and canonical text; None: it is too large for that."""
     if text in ("", "0"):
         return 0, 0, text
     found = _QUANTITY.fullmatch(text)
     assert found is not None, "the server has let it in"
-    sign, whole, fraction, suffix = found[1], found[2], found[3] or "", found[4]
-    digits = (whole.lstrip("0") + fraction) or "0"
-    amount = int(digits)
-    negative = -1 if sign == "-" else 1
+    whole, fraction, suffix = found[2].lstrip("0") or "0", found[3] or "", found[4]
+    digits = whole + fraction
+    number = int(digits)
+    sign = -1 if found[1] == "-" else 1
     if suffix in _BINARY:
-        canonical = bool(amount & 7)
-        return negative * (amount << _BINARY[suffix]), 0, text if canonical else ""
-    scale = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])
-    scale -= len(fraction)
+        exponent = _BINARY[suffix]
+        amount = number << exponent
+        if fraction or _MOST_BINARY_DIGITS - len(whole) - exponent * 3 // 10 < 0 or amount > _MOST:
+            return None
+        return sign * amount, 0, text if number & 7 else ""
+    scale = (_DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])) - len(fraction)
+    if len(digits) > _MOST_DIGITS or scale < _LEAST_SCALE:
+        return None
     canonical = scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-    return negative * amount, scale, text if canonical else ""
+    return sign * number, scale, text if canonical else ""
+
+
+def _large(nanos: int) -> str:
+    number, words = abs(nanos), []
+    while number:
+        words.append(str(number & _WORD))
+        number >>= 64
+    sign = "true" if nanos < 0 else "false"
+    return f"{{unscaled:(big.Int){{neg:(bool){sign} abs:(big.nat)[{' '.join(words)}]}} scale:(inf.Scale)9}}"
