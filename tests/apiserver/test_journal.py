@@ -201,6 +201,24 @@ def test_the_file_is_written_anew_when_it_is_mostly_past(tmp_path: Path, monkeyp
     journal.close()
 
 
+def test_after_a_start_the_file_grows_by_what_is_in_it_before_it_is_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SMALLEST_REWRITE_BYTES", 1_000)
+    store, journal = open_store(tmp_path)
+    for number in range(100):
+        store.create(THINGS, f"{number}", thing(f"{number}", text="x" * 1_000))
+    journal.close()
+    store, journal = open_store(tmp_path)
+    rewritten: list[int] = []
+    monkeypatch.setattr(type(journal), "rewrite", lambda journal: rewritten.append(1))
+    entry = store.collection(THINGS).live["0"]
+    for _ in range(100):
+        entry = store.update(THINGS, "0", thing("0", text="y" * 1_000), entry)
+    assert not rewritten
+    journal.close()
+
+
 def test_nobody_else_can_read_what_is_in_it(tmp_path: Path) -> None:
     store, journal = open_store(tmp_path / "data")
     store.create(THINGS, "a", thing("a"))

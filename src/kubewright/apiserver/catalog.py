@@ -167,6 +167,8 @@ class Catalog:
     def __init__(self, types: Iterable[ResourceType] = ()) -> None:
         self.types = tuple(types)
         self._by_path = {(each.group, each.version, each.plural): each for each in self.types}
+        self._by_kind: dict[tuple[str, str], ResourceType] | None = None
+        self._by_version: dict[tuple[str, str], tuple[ResourceType, ...]] | None = None
         self._versions: dict[str, list[str]] = {}
         for each in self.types:
             known = self._versions.setdefault(each.group, [])
@@ -179,10 +181,10 @@ class Catalog:
 
     def of_kind(self, api_version: str, kind: str) -> ResourceType | None:
         """The type of an object."""
-        for each in self.types:
-            if each.kind == kind and each.api_version == api_version:
-                return each
-        return None
+        if self._by_kind is None:
+            # The first of several counts.
+            self._by_kind = {(each.api_version, each.kind): each for each in reversed(self.types)}
+        return self._by_kind.get((api_version, kind))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -193,7 +195,12 @@ class Catalog:
 
     def resources(self, group: str, version: str) -> tuple[ResourceType, ...]:
         """What a group version serves, in the order of discovery."""
-        return tuple(each for each in self.types if each.group == group and each.version == version)
+        if self._by_version is None:
+            found: dict[tuple[str, str], list[ResourceType]] = {}
+            for each in self.types:
+                found.setdefault((each.group, each.version), []).append(each)
+            self._by_version = {key: tuple(those) for key, those in found.items()}
+        return self._by_version.get((group, version), ())
 
     def with_types(self, added: Iterable[ResourceType], *, without: Callable[[ResourceType], bool]) -> Catalog:
         """Another catalog: without some, with others at the end."""

@@ -126,6 +126,10 @@ class Journal:
             os.close(self._file)
         self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._size = size
+        self.holds(live_size)
+
+    def holds(self, live_size: int) -> None:
+        """Of what was read so many bytes are what is there now."""
         self._rewrite_at = max(_SMALLEST_REWRITE_BYTES, _GROWTH * live_size)
 
     @property
@@ -199,6 +203,7 @@ def open_store(folder: Path, *, sync: bool = False, history_limit: int = 10_000)
 
 def _restore(store: Store, journal: Journal) -> None:
     forgotten = 0
+    sizes: dict[tuple[str, str], int] = {}
     for meta, encoded in journal.read():
         kind = meta["t"]
         if kind == "START":
@@ -216,10 +221,12 @@ def _restore(store: Store, journal: Journal) -> None:
         collection = store.collection(resource)
         entry = Entry(key, orjson.loads(encoded), meta["v"])
         previous = collection.live.get(key)
+        sizes[resource, key] = 0 if kind == "DELETED" else len(encoded)
         store.apply(resource, collection, Change("ADDED" if kind == "LIVE" else kind, entry, previous))
     if forgotten:
         store.revision = max(store.revision, forgotten)
         store.compact()
+    journal.holds(sum(sizes.values()))
 
 
 def _live(store: Store) -> list[tuple[str, Entry]]:

@@ -30,6 +30,9 @@ SUBJECT = Subject(
     [
         Step({"ok": f"POST {_CRDS}", "body": {"$like": "shared-crd"}}),
         Step({"ok": "GET /apis/$shared/v1/widgets", "until": 200}),
+        Step({"ok": f"POST {_CRDS}", "body": {"$like": "gadget-crd"}}),
+        Step({"ok": "GET /apis/$shared/v1/gadgets", "until": 200}),
+        Step({"ok": "GET /apis/$shared/v1beta1/gadgets", "until": 200}),
     ],
     [],
 )

@@ -5,7 +5,8 @@ list of steps in the format of `fidelity.cases`, so that a counterexample can be
 names of a few kinds, for the sake of conflicts. Who has a version or uid refers to one that was seen
 (`$rv_widgets_a`), not to a number, so that the same sequence says the same on both servers.
 
-What a server without controllers leaves alone is left alone: no garbage collection, no namespaces that end.
+Several field managers update and apply, of all kinds, through the status and the scale too, and in both versions of
+one kind. What a server without controllers leaves alone is left alone; `owning` has garbage collection.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _PATHS = (
     *("/spec/replicas", "/metadata/labels/x"),
 )
 _FINALIZERS = ("example.com/a", "example.com/b")
+_MANAGERS = ("alice", "bob", "carol", "kubectl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,12 @@ class Kind:
     change: Callable[[random.Random], dict[str, Any]]
     views: tuple[str, ...] = ()
     is_custom: bool = False
+    other: tuple[str, str] | None = None
+    """The path and the base object of another version."""
+
+    @property
+    def applied_to_status(self) -> bool:
+        return "status" in self.views
 
 
 def _data(rng: random.Random) -> dict[str, Any]:
@@ -55,6 +63,25 @@ def _spec(rng: random.Random) -> dict[str, Any]:
         {"unknown": 1},
     ]
     return {"spec": dict(pair for each in rng.sample(choices, rng.randint(1, 2)) for pair in each.items())}
+
+
+def _gadget(rng: random.Random) -> dict[str, Any]:
+    choices: list[dict[str, Any]] = [
+        {"text": rng.choice(("a", "b", None))},
+        {"number": rng.choice((1, 2, None))},
+        {"filled": rng.choice(("a", None))},
+        {"replicas": rng.choice((0, 3))},
+        {"port": rng.choice((80, "web"))},
+        {"atomicList": rng.sample("abc", rng.randint(0, 3))},
+        {"atomicMap": {name: rng.choice("12") for name in rng.sample("ab", rng.randint(0, 2))}},
+        {"set": rng.sample("abcd", rng.randint(0, 3))},
+        {"map": {name: rng.choice(("1", "2", None)) for name in rng.sample("abc", rng.randint(0, 2))}},
+        {"structs": {name: {"a": rng.choice("12")} for name in rng.sample("xy", rng.randint(0, 2))}},
+        {"free": {"a": rng.choice((1, "x", True)), "b": {"c": rng.choice((1, 2))}}},
+        {"byName": [{"name": name, "value": rng.randint(0, 2)} for name in rng.sample("pqr", rng.randint(0, 3))]},
+        {"ports": [{"port": port, "name": rng.choice("xy")} for port in rng.sample((80, 81), rng.randint(0, 2))]},
+    ]
+    return {"spec": dict(pair for each in rng.sample(choices, rng.randint(1, 3)) for pair in each.items())}
 
 
 def _workload(rng: random.Random) -> dict[str, Any]:
@@ -90,6 +117,7 @@ def _secret(rng: random.Random) -> dict[str, Any]:
     choices: list[dict[str, Any]] = [
         {"stringData": {rng.choice("kl"): rng.choice(("v", ""))}},
         {"data": {rng.choice("kl"): rng.choice(("dg==", "%"))}},
+        {"data": {}},
         {"type": rng.choice(("Opaque", "other"))},
         {"immutable": rng.choice((True, False, None))},
     ]
@@ -134,6 +162,15 @@ def _job(rng: random.Random) -> dict[str, Any]:
 KINDS = (
     Kind("configmaps", "$core/configmaps", "config-map", _data),
     Kind("widgets", "$crs/widgets", "widget", _spec, ("status", "scale"), is_custom=True),
+    Kind(
+        "gadgets",
+        "$crs/gadgets",
+        "gadget",
+        _gadget,
+        ("status", "scale"),
+        is_custom=True,
+        other=("/apis/$shared/v1beta1/namespaces/$ns/gadgets", "old-gadget"),
+    ),
     Kind("deployments", "$apps/deployments", "deployment", _workload, ("status", "scale")),
     Kind("leases", "/apis/coordination.k8s.io/v1/namespaces/$ns/leases", "lease", _lease),
     Kind("pods", "$core/pods", "pod", _pod, ("binding", "eviction")),
@@ -165,6 +202,7 @@ class _Sequence:
             (self._list, 8),
             (self._watch, 4),
             (self._delete_collection, 1),
+            (self._apply, 24),
         ]
         while len(self.steps) < length:
             draw = self._rng.choices([each for each, _ in draws], [weight for _, weight in draws])[0]
@@ -182,6 +220,8 @@ class _Sequence:
         """The query of a write: now and then a dry run, a field validation."""
         if self._rng.random() < 0.06:
             options["dryRun"] = "All"
+        if self._rng.random() < 0.4:
+            options.setdefault("fieldManager", self._rng.choice(_MANAGERS))
         if self._rng.random() < 0.15:
             options["fieldValidation"] = self._rng.choice(("Strict", "Ignore", "Warn"))
         return "?" + "&".join(f"{name}={value}" for name, value in options.items()) if options else ""
@@ -284,6 +324,28 @@ class _Sequence:
             # Never the same twice: the real server writes a scale that changes nothing, for its managedFields.
             body = {"spec": {"replicas": rng.randrange(1_000, 1_000_000)}}
             self._add(kind, name, "PATCH", target + self._query(), body=body, **{"as": "merge"})
+
+    def _apply(self, kind: Kind, name: str) -> None:
+        """An apply of a part of an object, by its status or scale at times."""
+        rng = self._rng
+        options = {"fieldManager": rng.choice(_MANAGERS)}
+        if rng.random() < 0.4:
+            options["force"] = "true"
+        path, like = kind.path, kind.like
+        if kind.other is not None and rng.random() < 0.3:
+            path, like = kind.other
+        body: dict[str, Any] = {"$like": like, "metadata": {"name": name, **self._meta()}}
+        if rng.random() < 0.85:
+            body["$with"] = _without_nulls(kind.change(rng))
+        target, draw = f"{path}/{name}", rng.random()
+        if draw < 0.12 and kind.applied_to_status:
+            target += "/status"
+            body["status"] = {"size" if kind.plural == "gadgets" else "ready" if kind.is_custom else "replicas": 1}
+        elif draw < 0.2 and "scale" in kind.views:
+            target += "/scale"
+            body = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}}
+            body["spec"] = {"replicas": rng.randrange(1_000, 1_000_000)}
+        self._add(kind, name, "PATCH", target + self._query(**options), body=body, **{"as": "apply"})
 
     def _delete(self, kind: Kind, name: str) -> None:
         rng = self._rng

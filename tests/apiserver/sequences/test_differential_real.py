@@ -8,24 +8,43 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 
 import pytest
 
 from kubewright.testing.access import ClusterAccess
+from kubewright.testing.controlplane import ControlPlane
 
 from .judging import compare
+from .owning import compare_owning
 
 pytestmark = pytest.mark.control_plane
 
 _OPERATIONS = 5_000
+_OWNING_OPERATIONS = 300
 _LENGTH = 70
 _SEED_OF_CI = 137
 
 
-def test_random_operations_are_answered_as_by_the_real_server(control_plane: ClusterAccess) -> None:
-    seed = int(
+def _seed() -> int:
+    return int(
         os.environ.get("DIFFERENTIAL_SEED") or (_SEED_OF_CI if os.environ.get("CI") else random.randrange(10**6))
     )
+
+
+def test_owners_and_dependents_go_as_on_a_real_cluster(private_control_plane: Callable[..., ControlPlane]) -> None:
+    seed = _seed()
+    verdict = compare_owning(
+        private_control_plane(controllers=True).access,
+        seed=seed,
+        operations=int(os.environ.get("DIFFERENTIAL_OPERATIONS") or _OWNING_OPERATIONS),
+        length=_LENGTH // 2,
+    )
+    assert not verdict.counterexample, verdict.counterexample
+
+
+def test_random_operations_are_answered_as_by_the_real_server(control_plane: ClusterAccess) -> None:
+    seed = _seed()
     verdict = compare(
         control_plane,
         seed=seed,

@@ -8,6 +8,7 @@ from typing import Any, Final
 from kubewright.schema.structural.gotext import quoted
 
 from ..errors import StatusError, bad_request
+from .paths import at, steps_of
 
 __all__ = ["CustomScale"]
 
@@ -26,22 +27,22 @@ class CustomScale:
 
     def __init__(self, paths: Mapping[str, Any], all_paths: Mapping[str, Mapping[str, Any]]) -> None:
         self.replicas = {
-            version: tuple(f"f:{step}" for step in _steps(each.get("specReplicasPath"))) or None
+            version: tuple(f"f:{step}" for step in steps_of(each.get("specReplicasPath", ""))) or None
             for version, each in all_paths.items()
         }
-        self._spec = _steps(paths.get("specReplicasPath"))
-        self._status = _steps(paths.get("statusReplicasPath"))
-        self._selector = _steps(paths.get("labelSelectorPath"))
+        self._spec = steps_of(paths.get("specReplicasPath") or "")
+        self._status = steps_of(paths.get("statusReplicasPath") or "")
+        self._selector = steps_of(paths.get("labelSelectorPath") or "")
 
     def read(self, obj: dict[str, Any], *, is_write: bool = False) -> dict[str, Any]:
         meta = obj["metadata"]
-        replicas = _at(obj, self._spec)
+        replicas = at(obj, self._spec)
         if replicas is None:
             if not is_write:
                 raise self._missing()
             replicas = _NONE
-        status: dict[str, Any] = {"replicas": _at(obj, self._status) or 0}
-        selector = _at(obj, self._selector) if self._selector else None
+        status: dict[str, Any] = {"replicas": at(obj, self._status) or 0}
+        selector = at(obj, self._selector) if self._selector else None
         if selector:
             status["selector"] = selector
         return {
@@ -73,16 +74,3 @@ class CustomScale:
     def _missing(self) -> StatusError:
         said = f"the spec replicas field {quoted(self._path)} does not exist"
         return StatusError(500, "InternalError", f"Internal error occurred: {said}", {"causes": [{"message": said}]})
-
-
-def _steps(path: Any) -> tuple[str, ...]:
-    return tuple(str(path).removeprefix(".").split(".")) if path else ()
-
-
-def _at(obj: dict[str, Any], steps: tuple[str, ...]) -> Any:
-    value: Any = obj
-    for step in steps:
-        if not isinstance(value, dict):
-            return None
-        value = value.get(step)
-    return value

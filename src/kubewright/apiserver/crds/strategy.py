@@ -20,6 +20,7 @@ from ..strategy import (
     changes_spec,
     keep_status,
 )
+from .paths import at, steps_of
 from .version import CustomVersion
 
 __all__ = ["CustomStatusStrategy", "CustomStrategy"]
@@ -36,7 +37,7 @@ class CustomStrategy(GenericStrategy):
         self.version = version
         self.namespaced = namespaced
         self.columns = columns
-        self._fields = {path.removeprefix("."): _steps(path) for path in version.selectable}
+        self._fields = {path.removeprefix("."): steps_of(path) for path in version.selectable}
         self.field_labels = frozenset(self._fields)
 
     def decode(self, obj: dict[str, Any]) -> Undecoded:
@@ -110,7 +111,7 @@ class CustomStrategy(GenericStrategy):
         return [text for each in found for text in _finalizer_warnings(each)]
 
     def fields(self, obj: dict[str, Any]) -> Mapping[str, str]:
-        return {name: _shown(obj, steps) for name, steps in self._fields.items()}
+        return {name: _shown(at(obj, steps)) for name, steps in self._fields.items()}
 
     def field_label_error(self, label: str) -> str:
         return f"field label not supported: {label}"
@@ -158,26 +159,5 @@ def _finalizer_warnings(name: str) -> list[str]:
     return warnings
 
 
-def _steps(path: str) -> tuple[str, ...]:
-    """The steps of a JSON path without filters (`.spec.a['b.c']`), as selectable fields have it."""
-    steps: list[str] = []
-    rest = path.removeprefix(".")
-    while rest:
-        if rest.startswith("['"):
-            step, _, rest = rest[2:].partition("']")
-        else:
-            places = [place for each in ".[" if (place := rest.find(each)) >= 0]
-            end = min(places, default=len(rest))
-            step, rest = rest[:end], rest[end:]
-        steps.append(step)
-        rest = rest.removeprefix(".")
-    return tuple(steps)
-
-
-def _shown(obj: dict[str, Any], steps: tuple[str, ...]) -> str:
-    value: Any = obj
-    for step in steps:
-        if not isinstance(value, dict) or step not in value:
-            return ""
-        value = value[step]
+def _shown(value: Any) -> str:
     return "" if value is None else plain(value) if not isinstance(value, str) else value

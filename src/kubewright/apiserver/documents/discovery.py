@@ -55,7 +55,7 @@ def discovery(server: ApiServer, request: Request) -> Response | None:
 def ordered_groups(catalog: Catalog) -> list[str]:
     """The groups but the core one, in the order of discovery."""
     named = [each for each in catalog.groups if each]
-    custom = {each for each in named if any(one.is_custom for one in catalog.types if one.group == each)}
+    custom = {each.group for each in catalog.types if each.is_custom}
     return [*(each for each in named if each not in custom), *sorted(custom)]
 
 

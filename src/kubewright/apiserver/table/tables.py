@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Table", "table_transform"]
 
 _POLICIES: Final = ("", "None", "Metadata", "Object")
-_META: Final = "meta.k8s.io/v1"
+_MOST_KINDS: Final = 256
+"""Kinds whose columns are kept; they are made again when they are asked for again."""
 
 
 def table_transform(
@@ -50,6 +51,10 @@ def table_transform(
     """
     describe = lru_cache(maxsize=8)(describe)
 
+    @lru_cache(maxsize=_MOST_KINDS)
+    def columns(kind: ResourceType) -> _Columns:
+        return _columns(kind, describe)
+
     def transform(api_version: str, query: Mapping[str, str]) -> Representation:
         policy = query.get("includeObject", "")
         if policy not in _POLICIES:
@@ -57,7 +62,7 @@ def table_transform(
                 f'Unable to convert to Table as requested: includeObject: Invalid value: "{policy}": '
                 "must be 'Metadata', 'Object', 'None', or empty"
             )
-        return Table(api_version, policy or "Metadata", now, describe)
+        return Table(api_version, policy or "Metadata", now, columns)
 
     return transform
 
@@ -68,11 +73,11 @@ class Table:
     content_type = JSON
 
     def __init__(
-        self, api_version: str, policy: str, now: Callable[[], datetime], describe: Callable[[str], str]
+        self, api_version: str, policy: str, now: Callable[[], datetime], columns: Callable[[ResourceType], _Columns]
     ) -> None:
         self.key: Hashable = ("table", api_version, policy)
         self._api_version, self._policy = api_version, policy
-        self._now, self._describe = now, describe
+        self._now, self._columns = now, columns
 
     def one(self, kind: ResourceType, entry: Entry) -> bytes:
         return self._table(kind, [entry], {"resourceVersion": str(entry.revision)}) + b"\n"
@@ -86,7 +91,7 @@ class Table:
     def _table(
         self, kind: ResourceType, entries: Sequence[Entry], meta: Mapping[str, Any], *, with_columns: bool = True
     ) -> bytes:
-        columns, cells = _columns(kind, self._describe)
+        columns, cells = self._columns(kind)
         now = self._now()
         return orjson.dumps({
             "kind": "Table",
@@ -106,9 +111,10 @@ class Table:
 
 
 _Row = Callable[[dict[str, Any], datetime], Cells]
+_Columns = tuple[Sequence[Column], _Row]
 
 
-def _columns(kind: ResourceType, describe: Callable[[str], str]) -> tuple[Sequence[Column], _Row]:
+def _columns(kind: ResourceType, describe: Callable[[str], str]) -> _Columns:
     strategy = kind.strategy
     if kind.is_custom:
         return _custom(kind, describe)
@@ -134,7 +140,7 @@ def _name_column(describe: Callable[[str], str]) -> Column:
 # -- custom kinds -----------------------------------------------------------------------------------------------------
 
 
-def _custom(kind: ResourceType, describe: Callable[[str], str]) -> tuple[Sequence[Column], _Row]:
+def _custom(kind: ResourceType, describe: Callable[[str], str]) -> _Columns:
     given: Sequence[Column] = kind.strategy.columns or (
         {
             "name": "Age",
