@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 STAMP := $(VENV)/.installed
 
-.PHONY: install controlplane kubectls demo test test-embedded test-versions fuzz bench bench-quick lint format lock models clean
+.PHONY: install controlplane kubectls peers demo demo-real test test-embedded test-versions fuzz bench bench-quick lint format lock models clean
 
 install: $(STAMP)
 
@@ -22,10 +22,16 @@ controlplane: install  ## Build etcd, Kubernetes and kwok once into the user cac
 kubectls: controlplane  ## Build kubectl of older Kubernetes releases once into the user cache (needs Go; some minutes).
 	$(BIN)/python -m hack.kubectls
 
-demo: controlplane  ## The RedisCluster operator on a real control plane. KEEP=1 leaves it up.
+peers: kubectls  ## Build Helm and cert-manager once into the user cache (needs Go; some minutes).
+	$(BIN)/python -m hack.peers.build
+
+demo: install  ## The RedisCluster operator on the embedded API server. KEEP=1 leaves it up.
 	$(BIN)/python -m examples.rediscluster.demo
 
-test: kubectls
+demo-real: controlplane  ## The same on a real control plane (needs Go).
+	$(BIN)/python -m examples.rediscluster.demo --real
+
+test: peers
 	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadscope $(ARGS)
 
 test-embedded: kubectls  ## The tests of a real control plane on the embedded API server (ARGS=--embedded-strict: those left out too).

@@ -1,8 +1,9 @@
-"""The main job of Kubewright, start to end, on a real control plane: `make demo`.
+"""The main job of Kubewright, start to end: `make demo` on the embedded API server, `make demo-real` on a real one.
 
-Starts Kubernetes with three simulated nodes, runs the operator beside it, and drives it as a person would: apply,
-scale, break a child, delete. What kubectl does is printed; the status transitions come from a watch. Every step is
-waited for and checked: the exit code is 0 only if all of it happened. `KEEP=1` leaves the cluster up.
+Starts a cluster with three simulated nodes, runs the operator beside it, and drives it as a person would: apply, scale,
+break a child, delete. With kubectl where there is one, else by requests of its own (`hands`). The status transitions
+come from a watch. Every step is waited for and checked: the exit code is 0 only if all of it happened. `KEEP=1` leaves
+the cluster up.
 """
 
 from __future__ import annotations
@@ -10,54 +11,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 
 from kubewright import Client, ClientConfig
 from kubewright.client import KindNotServed, TooManyRequests
 from kubewright.models.apps.v1 import Deployment, StatefulSet
 from kubewright.models.core.v1 import ConfigMap, PersistentVolumeClaim, Pod, Service
-from kubewright.testing import ControlPlaneError, cluster, programs
-from kubewright.testing.binaries import find_binaries
+from kubewright.testing import ControlPlaneError, cluster
+from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 
+from .hands import DemoFailed, Hands, hands_for, say
 from .types import RedisCluster
 
 HERE = Path(__file__).parent
 SAMPLE = HERE / "sample.yaml"
 NAME = "sample"
+MINE = f"app.kubernetes.io/instance={NAME}"
 STEP_SECONDS = 60.0
-STARTED = time.monotonic()
-
-
-class DemoFailed(Exception):
-    pass
-
-
-def say(text: str) -> None:
-    print(f"[{time.monotonic() - STARTED:5.1f}s] {text}", flush=True)
-
-
-async def kubectl(kubeconfig: Path, *args: str, show: bool = True) -> str:
-    """Run kubectl as a person would, and show what it prints."""
-    if show:
-        say(f"$ kubectl {' '.join(args)}")
-    process = await asyncio.create_subprocess_exec(
-        str(find_binaries()[programs.KUBECTL]),
-        *args,
-        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output = (await process.communicate())[0].decode()
-    if show:
-        print("".join(f"         {line}\n" for line in output.splitlines()), end="", flush=True)
-    if process.returncode:
-        raise DemoFailed(f"kubectl {args[0]} failed: {output.strip()}")
-    return output
+NODES = 3
+KEEP = bool(os.environ.get("KEEP"))
 
 
 @contextlib.asynccontextmanager
@@ -96,7 +74,7 @@ async def until(what: str, check: Callable[[], Awaitable[bool]]) -> None:
     say(f"✓ {what}")
 
 
-async def drive(client: Client, kubeconfig: Path) -> None:
+async def drive(client: Client, hands: Hands) -> None:
     async def ready(replicas: int) -> bool:
         rc = await client.get(RedisCluster, NAME)
         status = rc.status
@@ -106,18 +84,18 @@ async def drive(client: Client, kubeconfig: Path) -> None:
             and status.observed_generation == rc.metadata.generation
         )
 
-    await kubectl(kubeconfig, "apply", "-f", str(SAMPLE))
+    await hands.apply(SAMPLE)
     await until("three replicas are Ready", lambda: ready(3))
-    await kubectl(kubeconfig, "get", "rdc")
-    await kubectl(
-        kubeconfig, "get", "statefulset,deployment,service,configmap,pod,pvc", "-l", "app.kubernetes.io/instance=sample"
+    await hands.get("redisclusters")
+    await hands.get(
+        "statefulsets", "deployments", "services", "configmaps", "pods", "persistentvolumeclaims", labels=MINE
     )
 
-    await kubectl(kubeconfig, "scale", "rdc", NAME, "--replicas=5")
+    await hands.scale("redisclusters", NAME, 5)
     await until("scaled to five", lambda: ready(5))
 
     before = (await client.get(StatefulSet, NAME)).metadata.uid
-    await kubectl(kubeconfig, "delete", "statefulset", NAME)
+    await hands.delete("statefulsets", NAME)
 
     async def healed() -> bool:
         found = await client.find(StatefulSet, NAME)
@@ -125,25 +103,25 @@ async def drive(client: Client, kubeconfig: Path) -> None:
 
     await until("the deleted StatefulSet is back and Ready", healed)
 
-    await kubectl(kubeconfig, "delete", "rdc", NAME)
-    mine = "app.kubernetes.io/instance=sample"
+    await hands.delete("redisclusters", NAME)
 
     async def gone() -> bool:
         if await client.find(RedisCluster, NAME) is not None:
             return False
         for kind in (StatefulSet, Deployment, Service, ConfigMap, Pod, PersistentVolumeClaim):
-            if len(await client.list(kind, namespace="default", labels=mine)):
+            if len(await client.list(kind, namespace="default", labels=MINE)):
                 return False
         return True
 
-    say("  (the garbage collector learns of a new kind within 30 s)")
+    if hands.is_patient:
+        say("  (a real garbage collector learns of a new kind within 30 s)")
     await until("nothing of it is left", gone)
     backup = await client.get(ConfigMap, f"{NAME}-backup")
     say(f"  but its backup record: {backup.metadata.annotations}")
     await client.delete(backup)
 
 
-async def demo(kubeconfig: Path, log: Path) -> None:
+async def demo(kubeconfig: Path, log: Path, *, is_real: bool) -> None:
     async with (
         running_operator(kubeconfig, log) as process,
         Client.connect(ClientConfig.load(kubeconfig), field_manager="demo") as client,
@@ -161,43 +139,63 @@ async def demo(kubeconfig: Path, log: Path) -> None:
         await until("the operator has installed its CRD", watching)
         transitions = asyncio.create_task(show_transitions(client))
         try:
-            await drive(client, kubeconfig)
+            await drive(client, hands_for(client, kubeconfig, is_patient=is_real))
         finally:
             transitions.cancel()
             await asyncio.gather(transitions, return_exceptions=True)
     say("✓ the operator has stopped")
 
 
-def main() -> int:
-    keep = bool(os.environ.get("KEEP"))
+@contextlib.contextmanager
+def embedded() -> Iterator[Path]:
+    """The embedded API server, with nodes on which Pods become ready; its kubeconfig."""
+    with EmbeddedThread(lambda: EmbeddedServer(nodes=NODES)) as served, served.lent_kubeconfig() as kubeconfig:
+        say(f"the embedded API server at {served.url}, {NODES} nodes")
+        yield kubeconfig
+        if KEEP:
+            say_how_to_go_on(kubeconfig, "Ctrl-C")
+            signal.pause()
+    say("✓ the server is gone")
+
+
+@contextlib.contextmanager
+def real() -> Iterator[Path]:
+    """A real control plane, with nodes; its kubeconfig."""
+    try:
+        up = cluster.up("demo", nodes=NODES)
+        say(f"Kubernetes {up.version} at {up.url}, {up.ready_nodes} nodes")
+        yield up.kubeconfig
+    finally:
+        if KEEP:
+            for state in cluster.status("demo"):
+                say_how_to_go_on(state.kubeconfig, "kubewright cluster down demo")
+        else:
+            cluster.down("demo")
+    if not KEEP:
+        say("✓ the cluster is gone")
+
+
+def main(arguments: Sequence[str]) -> int:
+    is_real = "--real" in arguments
     with tempfile.TemporaryDirectory(prefix="kubewright-demo-") as folder:
         log = Path(folder) / "operator.log"
         try:
-            up = cluster.up("demo", nodes=3)
-            say(f"Kubernetes {up.version} at {up.url}, {up.ready_nodes} nodes")
-            asyncio.run(demo(up.kubeconfig, log))
+            with real() if is_real else embedded() as kubeconfig:
+                asyncio.run(demo(kubeconfig, log, is_real=is_real))
         except (DemoFailed, ControlPlaneError) as error:
             if log.exists():
                 print(log.read_text(), file=sys.stderr)
             print(f"error: {error}", file=sys.stderr)
             return 1
         except KeyboardInterrupt:
-            return 130
-        finally:
-            if keep:
-                say_how_to_go_on()
-            else:
-                cluster.down("demo")
-    if not keep:
-        say("✓ the cluster is gone")
+            return 0 if KEEP else 130
     return 0
 
 
-def say_how_to_go_on() -> None:
-    for state in cluster.status("demo"):
-        print(f"\nThe cluster is left up. To use it:\n  export KUBECONFIG={state.kubeconfig}")
-    print(f"  kubewright run {os.path.relpath(HERE / 'operator.py')}\nTo end it:\n  kubewright cluster down demo")
+def say_how_to_go_on(kubeconfig: Path, end: str) -> None:
+    print(f"\nThe cluster is left up. To use it:\n  export KUBECONFIG={kubeconfig}")
+    print(f"  kubewright run {os.path.relpath(HERE / 'operator.py')}\nTo end it:\n  {end}", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

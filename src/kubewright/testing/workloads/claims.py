@@ -92,11 +92,16 @@ class Claims:
         if claim is None:
             return
         if claim["metadata"].get("deletionTimestamp"):
-            await self._let_go(CLAIMS, claim, _CLAIM_IN_USE, is_used=any(self._users(claim)))
+            await self._let_go(CLAIMS, claim, _CLAIM_IN_USE, is_used=self._is_held(claim))
             return
         if (claim.get("status") or {}).get("phase") != "Bound":
             claim = await self._bind(claim)
         await self._note_use(claim)
+
+    def _is_held(self, claim: Obj) -> bool:
+        """Whether a Pod keeps a claim that is deleted: one that has a node. No kubelet starts another one with it."""
+        pods = self._view.within(PODS, claim["metadata"]["namespace"])
+        return any(pod["spec"].get("nodeName") and claim["metadata"]["name"] in _claims_in(pod) for pod in pods)
 
     def _users(self, claim: Obj) -> Iterator[Obj]:
         for pod in self._view.within(PODS, claim["metadata"]["namespace"]):
