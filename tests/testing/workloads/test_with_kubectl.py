@@ -65,6 +65,7 @@ def test_kubectl_waits_for_rollouts_lists_them_and_takes_them_back(cluster: Clus
     run = cluster.kubectl
     run("apply", "-f", "-", stdin=MANIFEST)
     assert "successfully rolled out" in run("rollout", "status", "deployment/web", "--timeout=60s")
+    assert "BEGIN CERTIFICATE" in run("get", "configmap", "kube-root-ca.crt", "-o", "jsonpath={.data}")
     run("wait", "--for=condition=complete", "job/once", "--timeout=60s")
     run("wait", "--for=condition=Available", "deployment/web", "--timeout=60s")
     assert "roll out complete: 2 new pods" in run("rollout", "status", "statefulset/db", "--timeout=60s")
@@ -81,6 +82,12 @@ def test_kubectl_waits_for_rollouts_lists_them_and_takes_them_back(cluster: Clus
     assert run("get", "deployment", "web", "-o", "jsonpath={..image}") == "nginx:1"
     history = run("rollout", "history", "deployment/web")
     assert [line.split()[0] for line in history.strip().splitlines()[2:]] == ["2", "3"]
+
+    run("set", "image", "statefulset/db", "c=db:2")
+    run("rollout", "status", "statefulset/db", "--timeout=60s")
+    run("rollout", "undo", "statefulset/db")
+    run("rollout", "status", "statefulset/db", "--timeout=60s")
+    assert run("get", "pods", "-l", "app=db", "-o", "jsonpath={.items[*].spec.containers[0].image}") == "db db"
 
     run("rollout", "restart", "deployment/web")
     run("rollout", "status", "deployment/web", "--timeout=60s")

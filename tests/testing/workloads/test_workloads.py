@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 import orjson
 import pytest
 
+from kubewright.client import TooManyRequests
 from kubewright.testing.workloads import CrashLoop, Workloads
 from kubewright.testing.workloads import kinds as k
+from kubewright.testing.workloads.deployments import Deployments
+from kubewright.testing.workloads.kinds import Ref
 
 from .scenarios import deployment, image
 from .sim import simulated
@@ -97,5 +101,48 @@ def test_time_does_not_go_back_and_nothing_is_done_before_the_start() -> None:
                 sim.workloads.lose_node("nowhere")
             with pytest.raises(RuntimeError, match="async with"):
                 await Workloads(sim.client).settle()
+
+    asyncio.run(main())
+
+
+def test_a_mistake_of_ours_is_raised_by_the_next_settle(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(self: Deployments, ref: Ref) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Deployments, "sync", broken)
+
+    async def main() -> None:
+        async with simulated() as sim:
+            await sim.create(k.DEPLOYMENTS, deployment())
+            with caplog.at_level(logging.CRITICAL), pytest.raises(ZeroDivisionError):
+                await sim.workloads.settle()
+            await sim.workloads.settle()
+
+    asyncio.run(main())
+
+
+def test_evictions_wait_for_the_pods_that_replace_those_before() -> None:
+    async def main() -> None:
+        async with simulated() as sim:
+            selector = {"matchLabels": {"app": "web"}}
+            budget = {"metadata": {"name": "web"}, "spec": {"minAvailable": 2, "selector": selector}}
+            await sim.create(k.DISRUPTION_BUDGETS, budget)
+            await sim.create(k.DEPLOYMENTS, deployment())
+            await sim.settle()
+            first, second, _ = [each["metadata"]["name"] for each in await sim.list(k.PODS)]
+
+            async def evict(name: str) -> None:
+                body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+                await sim.client.raw("POST", k.PODS.path("default", name, "eviction"), body=body)
+
+            await evict(first)
+            with pytest.raises(TooManyRequests):
+                await evict(second)
+            await sim.settle()
+            await evict(second)
+            await sim.settle()
+            assert (await sim.get(k.DISRUPTION_BUDGETS, "web"))["status"]["disruptionsAllowed"] == 1
 
     asyncio.run(main())

@@ -7,10 +7,13 @@ No I/O and no event loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from .kinds import ALL, PODS, Kind, Obj, Ref, ref_of
 
 __all__ = ["Changed", "View"]
+
+_MOST_SEEN: Final = 100_000
 
 Changed = Callable[[Kind, Obj | None, Obj | None], None]
 """Told of a change: the object before and after it, None where there is none."""
@@ -63,7 +66,7 @@ class View:
         """An object is there, in this version or a newer one."""
         meta = obj["metadata"]
         ref, number = ref_of(obj), int(meta["resourceVersion"])
-        self._seen.add(number)
+        self.saw(number)
         if number <= self._gone.get(meta["uid"], 0):
             return
         old = self._of[kind].get(ref)
@@ -83,6 +86,8 @@ class View:
 
     def saw(self, version: int) -> None:
         """What happened at this version is known."""
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen.clear()  # nobody asks; who does later compares objects
         self._seen.add(version)
 
     def has_seen(self, after: int, until: int) -> bool:
