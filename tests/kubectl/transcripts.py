@@ -102,6 +102,7 @@ APPLYING: tuple[Command, ...] = (
     kubectl("apply -f -", DEPLOYMENT.replace("replicas: 2", "replicas: many")),
     kubectl("apply -f -", DEPLOYMENT.replace("matchLabels: {app: web}", "matchLabels: {app: other}")),
     kubectl("delete -f -", DEPLOYMENT + "---" + SERVICE),
+    kubectl("apply -f -", "apiVersion: later.example.com/v1\nkind: Later\nmetadata: {name: l}\n"),
 )
 
 CHANGING: tuple[Command, ...] = (

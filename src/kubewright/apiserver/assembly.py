@@ -32,7 +32,8 @@ from .fields import FieldManagers, FieldTypes
 from .garbage import GarbageCollector
 from .registry.backend import Backend
 from .registry.call import resource_key
-from .server import ApiServer
+from .request import Request
+from .server import Answer, ApiServer, Document
 from .store import Store
 from .table import table_transform
 
@@ -55,6 +56,17 @@ def _built_in() -> BuiltIn:
 @lru_cache(maxsize=1)
 def _open_api() -> OpenApi:
     return OpenApi(_built_in())
+
+
+@lru_cache(maxsize=1)
+def _swagger() -> Document:
+    from .documents.swagger import Swagger  # few ask for it
+
+    return Swagger(_open_api())
+
+
+def _open_api_v2(server: ApiServer, request: Request) -> Answer | None:
+    return _swagger()(server, request) if request.path.startswith("/openapi/v2") else None
 
 
 @lru_cache(maxsize=1)
@@ -205,7 +217,7 @@ def new_server(
     open_api = _open_api()
     server = ApiServer(
         backend=backend,
-        documents=(discovery, open_api, health, version, issuer_documents, root_paths),
+        documents=(discovery, open_api, _open_api_v2, health, version, issuer_documents, root_paths),
         filters=(control_access,),
         transforms={"Table": table_transform(lambda: backend.now(), open_api.describe)},
     )

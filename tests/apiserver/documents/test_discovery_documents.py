@@ -138,6 +138,27 @@ def test_a_document_has_another_address_when_its_definition_has_changed(server: 
     assert address() != before
 
 
+def test_openapi_v2_has_all_that_is_served_and_follows_definitions(server: ApiServer) -> None:
+    document = get(server, "/openapi/v2")
+    path = "/apis/example.com/v1/namespaces/{namespace}/things/{name}"
+    assert document["swagger"] == "2.0"
+    assert "application/apply-patch+yaml" in document["paths"][path]["patch"]["consumes"]
+    assert {"fieldValidation", "body"} <= {each["name"] for each in document["paths"][path]["patch"]["parameters"]}
+    assert _references(document) <= set(document["definitions"])
+    thing = document["definitions"]["com.example.v1.Thing"]["properties"]
+    assert "anyOf" not in thing["spec"]["properties"]["port"]
+    assert thing["metadata"]["$ref"] == "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+    target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.example.com"
+    assert ask(server, "DELETE", target).status == 200
+    assert path not in get(server, "/openapi/v2")["paths"]
+
+
+def test_openapi_v2_in_protobuf_has_nothing_in_it(server: ApiServer) -> None:
+    kind = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    answer = ask(server, "GET", "/openapi/v2", headers={"Accept": kind})
+    assert (answer.status, answer.body) == (200, b"")
+
+
 def test_health_and_version_are_answered(server: ApiServer) -> None:
     for path in ("/healthz", "/livez", "/readyz", "/readyz/ping"):
         assert ask(server, "GET", path).body == b"ok"

@@ -9,7 +9,7 @@ document: for built-in kinds the release, for custom ones their definitions.
 | built-in | the real server's, descriptions and extensions included |
 | custom | the kind and its list from the definition; metadata, options and status from the built-in ones |
 
-OpenAPI v2 is not served (404): kubectl from 1.27 on does without.
+`all` gives them to who makes one of them (`swagger`).
 """
 
 from __future__ import annotations
@@ -72,6 +72,14 @@ class OpenApi:
         if request.headers.get("if-none-match") == f'"{tag}"':
             return Response(304, b"", headers)
         return Response(200, body, headers)
+
+    def hashes(self, catalog: Catalog) -> Iterator[str]:
+        """Of all documents."""
+        return (_hash(types) for _, types in _documents(catalog))
+
+    def all(self, catalog: Catalog) -> Iterator[dict[str, Any]]:
+        """All documents, made anew."""
+        return (self._made(types) for _, types in _documents(catalog))
 
     def describe(self, field: str) -> str:
         """The description of a field of ObjectMeta."""

@@ -56,7 +56,7 @@ async def update_view(call: Call) -> Response:
 
     shown = Shown(view)
     entry = await change(call, name, make, options, uid=meta.get("uid") or None, shown=shown)
-    return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
+    return _answered(call, view, entry)
 
 
 async def patch_view(call: Call) -> Response:
@@ -80,6 +80,15 @@ async def patch_view(call: Call) -> Response:
 
     shown = Shown(view)
     entry = await change(call, name, make, options, shown=shown)
+    return _answered(call, view, entry)
+
+
+def _answered(call: Call, view: View, entry: Entry) -> Response:
+    """What a write of a view is answered with."""
+    stored = call.backend.store.get(call.resource, call.key(call.route.name))
+    if call.kind.is_custom and stored is not None:
+        # The way to a field is made where there is none, and defaults beside it are filled in when it is read.
+        stored.views = None
     return call.answer(200, orjson.dumps(view.read(entry.object)) + b"\n")
 
 
