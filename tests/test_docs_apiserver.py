@@ -18,6 +18,7 @@ PRINTED = {
     "example_thread": r"\['default', 'kube-node-lease', 'kube-public', 'kube-system'\]\n",
     "example_fork": r"\['mine', 'shared'\] \['shared'\]\n",
     "example_faults": r"Conflict\n",
+    "example_audit": r"create secrets 201 False\n",
     "example_access": r'0\nGET .*: secrets is forbidden: User "system:serviceaccount:default:operator" cannot .*\n',
     "example_admission": (
         r"\{'seen': 'yes'\}\n"

@@ -160,9 +160,13 @@ class ApiServer:
         """Let a part live and end with the server."""
         self._parts.append(part)
 
-    def use(self, *filters: Filter) -> None:
-        """Let every request pass these filters too, inside of those that there are. Forks have them as well."""
-        self.filters += filters
+    def use(self, *filters: Filter, first: bool = False) -> None:
+        """Let every request pass these filters too. Forks have them as well.
+
+        Args:
+            first: before those that there are, so that they see what those refuse; else inside of them.
+        """
+        self.filters = (*filters, *self.filters) if first else (*self.filters, *filters)
         self._chain = self._chained()
 
     async def handle(self, request: Request) -> Answer:
