@@ -121,7 +121,7 @@ def _read_yaml(text: str) -> Iterator[Document]:
     try:
         while loader.check_node():
             node = loader.get_node()
-            value = _Builder(number).value(node)
+            value = _Builder(number).document(node)
             if value is not None:
                 yield Document(value, number, node.start_mark.line + 1, node)
             number += 1
@@ -151,13 +151,26 @@ class _Builder:
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._parts = 0
+        self._sizes: dict[int, int] = {}
         self._open: set[int] = set()
 
-    def value(self, node: Any) -> Any:
-        self._parts += 1
-        if self._parts > _MAX_PARTS:
+    def document(self, node: Any) -> Any:
+        if self._size(node) > _MAX_PARTS:
             raise self._error(node, "has anchors that multiply to more than a million parts; write it out")
+        return self.value(node)
+
+    def _size(self, node: Any) -> int:
+        """How many parts a node has, those behind aliases each time: counted once, and not by writing them out."""
+        if isinstance(node.value, str):
+            return 1
+        known = self._sizes.get(id(node))
+        if known is None:
+            self._sizes[id(node)] = 1  # of one inside itself, which `value` refuses
+            inner = (part for item in node.value for part in (item if isinstance(item, tuple) else (item,)))
+            known = self._sizes[id(node)] = 1 + sum(map(self._size, inner))
+        return known
+
+    def value(self, node: Any) -> Any:
         if isinstance(node.value, str):
             return self._scalar(node)
         if id(node) in self._open:
