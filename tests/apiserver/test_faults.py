@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
@@ -152,6 +153,63 @@ def test_what_is_held_is_not_seen_by_watches_and_old_lists_until_it_is_released(
         stream.close()
 
     virtual.run(main())
+
+
+async def _seen(server: ApiServer, name: str = "") -> Any:
+    """The values of a list, or of an object, from the cache."""
+    path = f"{MAPS}/{name}" if name else MAPS
+    answer = await ask(server, "GET", f"{path}?resourceVersion=0")
+    if name:
+        return answer.json["data"]["k"] if answer.status == 200 else answer.status
+    return {each["metadata"]["name"]: each["data"]["k"] for each in answer.json["items"]}
+
+
+async def _write(server: ApiServer, name: str, value: str) -> None:
+    body = {**config_map(name), "data": {"k": value}}
+    if (await ask(server, "PUT", f"{MAPS}/{name}", body)).status == 404:
+        assert (await ask(server, "POST", MAPS, body)).status == 201
+
+
+def test_reads_of_any_version_are_behind_by_changes() -> None:
+    async def main() -> None:
+        server, faults = make()
+        for name, value in (("a", "1"), ("a", "2"), ("b", "1")):
+            await _write(server, name, value)
+        faults.lag(server, "configmaps", changes=2)
+        assert await _seen(server) == {"a": "1"}
+        assert (await _seen(server, "a"), await _seen(server, "b")) == ("1", 404)
+        assert (await ask(server, "GET", f"{MAPS}/b")).status == 200
+        await _write(server, "c", "1")
+        assert await _seen(server) == {"a": "2"}
+        faults.release("configmaps")
+        assert await _seen(server) == {"a": "2", "b": "1", "c": "1"}
+
+    virtual.run(main())
+
+
+def test_reads_of_any_version_are_behind_by_seconds() -> None:
+    async def main() -> None:
+        clock = [datetime(2026, 1, 1, tzinfo=UTC)]
+        server, faults = new_server(now=lambda: clock[0]), Faults()
+        server.use(faults)
+        await _write(server, "a", "1")
+        faults.lag(server, seconds=10)
+        await _write(server, "a", "2")
+        assert await _seen(server, "a") == "1"
+        clock[0] += timedelta(seconds=5)
+        await _write(server, "a", "3")
+        clock[0] += timedelta(seconds=5)
+        assert await _seen(server, "a") == "2"
+        clock[0] += timedelta(seconds=5)
+        assert await _seen(server, "a") == "3"
+
+    virtual.run(main())
+
+
+def test_a_lag_says_how_far_it_is() -> None:
+    server, faults = make()
+    with pytest.raises(ValueError, match=r"Faults\.lag: changes=0, seconds=0\.0; give one that is more than 0"):
+        faults.lag(server)
 
 
 def test_a_held_watch_can_be_closed() -> None:

@@ -13,9 +13,13 @@ often, and what happens to them:
 | beside requests | what it is like |
 |---|---|
 | `cut_watches()` | all watches, or those of a resource, end at once |
-| `hold()` ... `release()` | a watch cache that lags: watches are silent, lists of any version are old, reads are not |
+| `hold()` ... `release()` | a watch cache that stands still: watches are silent, reads of any version are old |
+| `lag()` ... `release()` | a watch cache that is behind, by changes or by seconds: reads of any version are old |
 | `compact()` | history is gone: watches and pages of old versions are told 410 |
 | `fill_disk()` ... `free_disk()` | each write is refused as by an etcd without space |
+
+Reads of any version are lists and gets with `resourceVersion=0`, which a server answers from its cache; all others are
+of the newest state, as they are there.
 
 Nothing here is random. What is random is decided by the test, which has the seed.
 """
@@ -23,6 +27,7 @@ Nothing here is random. What is random is decided by the test, which has the see
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -38,8 +43,10 @@ from .errors import (
     too_many_requests,
 )
 from .options import wants_watch
+from .registry.call import resource_key
 from .request import HANG_UP, Request, Stream
 from .routes import Route, route
+from .store import Compacted
 
 if TYPE_CHECKING:
     from .server import Answer, ApiServer, Next
@@ -118,6 +125,7 @@ class Faults:
         """How many requests each fault has met."""
         self._watches: WeakSet[_Held] = WeakSet()
         self._held: dict[str, tuple[int, asyncio.Event]] = {}
+        self._lags: dict[str, _Lag] = {}
 
     def add(self, fault: Fault) -> None:
         """Let a fault be, from the next request on."""
@@ -147,7 +155,7 @@ class Faults:
                 raise _error(fault, where)
             if fault.hang_up == "before":
                 return HANG_UP
-        answer = await following(self._aged(verb, where, request))
+        answer = await self._old(server, verb, where, request) or await following(request)
         if any(each.hang_up == "after" for each in due):
             if isinstance(answer, Stream):
                 answer.close()
@@ -177,12 +185,26 @@ class Faults:
         return len(found)
 
     def hold(self, server: ApiServer, resource: str = "") -> None:
-        """From now on let a resource (empty: all) be seen as it is now: by watches, and by lists with
-        `resourceVersion=0`. Reads of single objects, and lists of the newest state, go on."""
+        """From now on let a resource (empty: all) be seen as it is now: by watches, and by lists and gets with
+        `resourceVersion=0`. Reads of the newest state go on."""
         self._held.setdefault(resource, (server.store.revision, asyncio.Event()))
 
+    def lag(self, server: ApiServer, resource: str = "", *, changes: int = 0, seconds: float = 0.0) -> None:
+        """From now on let lists and gets with `resourceVersion=0` of a resource (empty: all) be behind.
+
+        Args:
+            changes: so many of the newest changes of the resource are not seen.
+            seconds: changes are not seen that are younger, by the server's clock.
+        """
+        if changes < 0 or seconds < 0 or not (changes or seconds):
+            raise ValueError(f"Faults.lag: changes={changes}, seconds={seconds}; give one that is more than 0")
+        self._lags[resource] = _Lag(server, changes, seconds)
+
     def release(self, resource: str = "") -> None:
-        """Let what was held be seen. Empty: of all resources."""
+        """Let what was held, or is behind, be seen. Empty: of all resources."""
+        for behind in list(self._lags) if not resource else [resource]:
+            if (lag := self._lags.pop(behind, None)) is not None:
+                lag.close()
         for held in list(self._held) if not resource else [resource]:
             found = self._held.pop(held, None)
             if found is not None:
@@ -196,16 +218,28 @@ class Faults:
         self._watches.add(held)
         return Stream(stream.status, stream.headers, held, held.close)
 
-    def _aged(self, verb: str, where: Route, request: Request) -> Request:
-        """A list of any version, as it was when the resource was held."""
-        if verb != "list" or request.parameter("resourceVersion") != "0":
-            return request
+    async def _old(self, server: ApiServer, verb: str, where: Route, request: Request) -> Answer | None:
+        """The answer to a read of any version from a cache that is behind; None where the newest one is right."""
+        if not (self._held or self._lags) or verb not in ("get", "list") or where.subresource:
+            return None
+        if request.parameter("resourceVersion") != "0":
+            return None
+        kind = server.catalog.find(where.group, where.version, where.plural)
+        if kind is None:
+            return None
+        resource = resource_key(kind.storage.group, kind.storage.plural)
         held = self._holding(where.resource)
-        if held is None:
-            return request
-        kept = [each for each in request.query if each[0] not in ("resourceVersion", "resourceVersionMatch")]
-        query = [*kept, ("resourceVersion", str(held[0])), ("resourceVersionMatch", "Exact")]
-        return Request(request.method, request.path, query, request.headers, request.body, request.user)
+        lag = self._lags.get(where.resource) or self._lags.get("")
+        revision = held[0] if held is not None else lag.revision(resource) if lag is not None else None
+        if revision is None:
+            return None
+        try:
+            store = server.store.as_of(resource, revision)
+        except Compacted:
+            raise expired("The resourceVersion for the provided list is too old.") from None
+        store.revision = revision
+        aged = type(server)(backend=server.backend.fork(store), transforms=server.transforms)
+        return await aged.handle(request)
 
     # -- the store ----------------------------------------------------------------------------------------------------
 
@@ -227,6 +261,39 @@ class Faults:
         store = server.store
         if isinstance(store.journal, _Full):
             store.journal = store.journal.before
+
+
+class _Lag:
+    """How far a cache is behind."""
+
+    def __init__(self, server: ApiServer, changes: int, seconds: float) -> None:
+        self._store, self._now = server.store, server.backend.now
+        self._changes, self._seconds = changes, seconds
+        self._first = self._store.revision
+        self._commits: list[tuple[float, int]] = []
+        if seconds:
+            self._store.listeners.append(self._committed)
+
+    def close(self) -> None:
+        if self._committed in self._store.listeners:
+            self._store.listeners.remove(self._committed)
+
+    def revision(self, resource: str) -> int:
+        """The newest revision that is seen of a resource."""
+        seen = self._store.revision
+        if self._changes:
+            log = self._store.collection(resource).log
+            seen = log[-self._changes].revision - 1 if len(log) >= self._changes else 0
+        if self._seconds:
+            until = self._now().timestamp() - self._seconds
+            place = bisect_right(self._commits, until, key=lambda commit: commit[0])
+            del self._commits[: max(place - 1, 0)]
+            place = min(place, 1)
+            seen = min(seen, self._commits[place - 1][1] if place else self._first)
+        return max(seen, self._store.collection(resource).floor)
+
+    def _committed(self, resource: str, change: Change, number: int) -> None:
+        self._commits.append((self._now().timestamp(), change.revision))
 
 
 class _Full:

@@ -396,6 +396,16 @@ class Store:
         """The storage of a resource is set up anew: no watch starts at an older revision than the present one."""
         self._writable(resource).watch_floor = self.revision
 
+    def as_of(self, resource: str, revision: int) -> Store:
+        """Another store in which one resource is as it was at a revision, for who reads. Raises Compacted."""
+        made = self.fork()
+        now = self.collection(resource)
+        then = Collection(now.floor)
+        then.live = {entry.key: entry for entry in now.page(revision=revision).entries}
+        then.keys = list(then.live)
+        made._collections[resource] = then
+        return made
+
     def fork(self) -> Store:
         """Another store with the same contents, revision and history, without journal and listeners."""
         made = Store(history_limit=self.history_limit)
