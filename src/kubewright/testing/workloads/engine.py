@@ -10,6 +10,9 @@ has to wait for a time waits on the clock, which a test may move. It refuses to 
 | a namespace that is going | it is forgotten |
 | a mistake of ours | it is logged, and raised by the next `settle` |
 
+What is seen comes by the toolkit's informers and client. Rejected: its `Manager` with work queues, too. Their times are
+the event loop's and their workers many, and a test wants one order, and a clock that it moves.
+
 Guarantees: E1 no two passes run at the same time. E2 `settle` returns when no key is due at this time of the clock, and
 the view is what the server has. Cancellation: a cancelled `settle` stops nothing.
 """
