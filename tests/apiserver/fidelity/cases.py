@@ -4,7 +4,8 @@ Owns reading only. Who asks is `running`, whom is `doors`, and what of the answe
 
     subject: Deleting                     # a file
     setup: [step, ...]                    # done once per file; `$shared` is an API group of the file's own
-    alone: true                           # not beside other files: it disturbs them
+    alone: true                           # not beside other files, and one case at a time: it disturbs them
+    apart: true                           # not beside other files: they would make it late
     controllers: true                     # with kube-controller-manager; here, with garbage collection
     plugins: [ServiceAccount]             # admission plugins that the server has besides those of the others
     cases:
@@ -110,6 +111,7 @@ class Subject:
     cases: Sequence[Case]
     alone: bool = False
     controllers: bool = False
+    apart: bool = False
     plugins: tuple[str, ...] = ()
 
 
@@ -132,7 +134,7 @@ def load_all() -> list[Subject]:
 def load(path: Path) -> Subject:
     """Read one file."""
     data = yaml.load(path.read_text(), _LOADER)
-    unknown = set(data) - {"subject", "setup", "alone", "controllers", "plugins", "cases"}
+    unknown = set(data) - {"subject", "setup", "alone", "apart", "controllers", "plugins", "cases"}
     if unknown:
         raise ValueError(f"{path.name}: unknown keys {sorted(unknown)}")
     cases: dict[str, Case] = {}
@@ -148,6 +150,7 @@ def load(path: Path) -> Subject:
         setup,
         list(cases.values()),
         alone=bool(data.get("alone")),
+        apart=bool(data.get("apart")),
         controllers=bool(data.get("controllers")),
         plugins=tuple(data.get("plugins", ())),
     )

@@ -21,12 +21,12 @@ from .hooks import Hooks, Served
 _SECONDS = 20.0
 _AGAIN_SECONDS = 0.1
 _LINE_SECONDS = 8.0
-_POLICY_SECONDS = 2.5
+_POLICY_SECONDS = 3.0
 """Policies are read again every second."""
-_INFORMER_SECONDS = 0.5
+_INFORMER_SECONDS = 0.75
 _READ_BY_ADMISSION = (
     *("limitranges", "resourcequotas", "priorityclasses", "runtimeclasses", "storageclasses", "ingressclasses"),
-    *("serviceaccounts", "namespaces"),
+    "serviceaccounts",
 )
 
 
@@ -102,7 +102,7 @@ class RealDoor:
         while True:
             answer = await transport.request(method, target, headers=pairs, body=body, timeout_seconds=_SECONDS)
             if answer.status != 429 or b"storage is (re)initializing" not in answer.body:
-                if method != "GET" and answer.status < 300 and "dryRun" not in target:
+                if method not in ("GET", "DELETE") and answer.status < 300 and "dryRun" not in target:
                     await _until_known(target)
                 return Answer(answer.status, answer.headers, answer.body)
             # The collection of a definition that was just changed; when that is, is chance.
@@ -123,7 +123,7 @@ async def _until_known(target: str) -> None:
     steps = target.partition("?")[0].split("/")
     if "admissionregistration.k8s.io" in steps:
         await asyncio.sleep(_POLICY_SECONDS)
-    elif steps[-1] in _READ_BY_ADMISSION or steps[-2] in _READ_BY_ADMISSION:
+    elif "namespaces" in steps[-2:] or any(each in steps for each in _READ_BY_ADMISSION):
         await asyncio.sleep(_INFORMER_SECONDS)
 
 

@@ -55,12 +55,13 @@ async def _record(access: ClusterAccess, subjects: Sequence[Subject]) -> dict[st
     await door.start()
     try:
         limit = asyncio.Semaphore(_AT_A_TIME)
-        together = [subject for subject in subjects if not subject.alone]
+        together = [subject for subject in subjects if not (subject.alone or subject.apart)]
         results = await asyncio.gather(*(_subject(door, each, names, limit, failures) for each in together))
         result = {subject.name: recording for subject, recording in zip(together, results, strict=True)}
         for subject in subjects:
-            if subject.alone:
-                result[subject.name] = await _subject(door, subject, names, asyncio.Semaphore(1), failures)
+            if subject.alone or subject.apart:
+                some = asyncio.Semaphore(1) if subject.alone else limit
+                result[subject.name] = await _subject(door, subject, names, some, failures)
     finally:
         await door.close()
     if failures:

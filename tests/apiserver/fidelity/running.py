@@ -106,6 +106,9 @@ class _Run:
         self._variables = variables
         self._streams: dict[str, Lines] = {}
         self._heads: dict[str, Answer] = {}
+        self._configured: list[str] = []
+        self._has_params = False
+        """The real server reads a kind of parameters no more when the last policy of it has gone, also later on."""
 
     async def step(self, step: Step) -> None:
         data = self._variables.fill(dict(step.data))
@@ -134,6 +137,9 @@ class _Run:
     async def close(self) -> None:
         for stream in self._streams.values():
             await stream.close()
+        # What configures admission concerns all cases: each has to be asked, though it is about one namespace only.
+        for target in () if self._has_params else self._configured:
+            await self._door.ask("DELETE", target, {}, None)
 
     async def _ask(self, data: Mapping[str, Any]) -> Exchange:
         method, _, target = (data.get("do") or data["ok"]).partition(" ")
@@ -148,6 +154,9 @@ class _Run:
             answer = await self._ask_until(data.get("until"), method, target, headers, body)
         exchange: Exchange = {"status": answer.status, "headers": answer.headers, "body": _parsed(answer)}
         exchange["unordered"] = data.get("unordered", False)
+        if method == "POST" and "admissionregistration.k8s.io" in target and answer.status == 201:
+            self._has_params |= (exchange["body"].get("spec") or {}).get("paramKind") is not None
+            self._configured.append(f"{target.partition('?')[0]}/{exchange['body']['metadata']['name']}")
         for name, path in data.get("save", {}).items():
             if (value := at(exchange["body"], path)) is not None:
                 self._variables.values[name] = value
