@@ -76,7 +76,8 @@ def cel_eval(
         print(f"error: {error}", file=sys.stderr)
         print(f"cost: {error.cost}", file=sys.stderr)
         raise typer.Exit(1) from None
-    print(shown)
+    # Half a surrogate, which JSON may have, is no text that can be written; servers read it as this sign, too.
+    print(shown.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     print(f"cost: {cost}")
 
 
@@ -92,6 +93,8 @@ def _parse(text: str, what: str) -> Any:
         return json.loads(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is no JSON ({error})", param_hint=what) from None
+    except RecursionError:
+        raise typer.BadParameter("the JSON is nested too deeply", param_hint=what) from None
 
 
 def _read(file: Path) -> Any:
@@ -108,6 +111,8 @@ def _read(file: Path) -> Any:
         return json.loads(text)
     except ValueError:
         pass
+    except RecursionError:
+        raise typer.BadParameter(f"{file} is nested too deeply") from None
     try:
         return _load_yaml(text)
     except (yaml.YAMLError, RecursionError) as error:
@@ -148,9 +153,22 @@ def _schema(file: Path, path: str, version: str | None) -> SchemaType:
 
 
 def _version_schema(crd: Any, file: Path, version: str | None) -> Any:
-    versions = crd.get("spec", {}).get("versions") if isinstance(crd, dict) else None
-    for each in versions or ():
-        if each.get("name") == version or (version is None and each.get("storage")):
-            return (each.get("schema") or {}).get("openAPIV3Schema") or {}
+    from kubewright.schema.structural import SchemaShapeError, Structural
+
+    spec = crd.get("spec") if isinstance(crd, dict) else None
+    versions = spec.get("versions") if isinstance(spec, dict) else None
+    for each in versions if isinstance(versions, list) else ():
+        if isinstance(each, dict) and (each.get("name") == version or (version is None and each.get("storage"))):
+            schema = each.get("schema")
+            found = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
+            if not isinstance(found, dict):
+                break
+            try:
+                Structural(found)
+            except SchemaShapeError as error:
+                raise typer.BadParameter(f"{file} has no readable schema: {error}", param_hint="--crd") from None
+            return found
     what = f"version {version!r}" if version else "stored version"
-    raise typer.BadParameter(f"{file} is no CustomResourceDefinition with a {what}", param_hint="--crd")
+    raise typer.BadParameter(
+        f"{file} is no CustomResourceDefinition with a {what} that has a schema", param_hint="--crd"
+    )

@@ -114,3 +114,43 @@ def test_output_and_exit_code_are_the_golden_ones(case: dict[str, Any], crd: str
     args = [arg.replace("$CRD", crd) for arg in case["args"]]
     code, out, err = run(*args, given=case.get("in"))
     assert (code, out, err) == (case.get("exit", 0), case.get("out", ""), case.get("err", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spec: 5",
+        "spec: [1]",
+        "spec: {versions: 5}",
+        "spec: {versions: [5]}",
+        "spec: {versions: [{name: v1, storage: true, schema: 7}]}",
+        "spec: {versions: [{name: v1, storage: true, schema: {openAPIV3Schema: 7}}]}",
+        "spec: {versions: [{name: v1, storage: true, schema: {openAPIV3Schema: {properties: {a: 3}}}}]}",
+        "spec: {versions: [{name: v1, storage: true, schema: {openAPIV3Schema: {type: string, pattern: '('}}}]}",
+    ],
+)
+def test_what_is_no_crd_is_an_error_of_the_option(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "crd.yaml"
+    file.write_text(text)
+    code, _, error = run("true", "--crd", str(file))
+    assert code == 2
+    assert "--crd" in error
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000 + "]" * 5_000, "[ " * 5_000, '!!python/object/apply:os.getcwd ""'])
+def test_data_that_is_no_data_is_an_error_of_the_option(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "self"
+    file.write_text(text)
+    assert run("self", "--self", str(file))[0] == 2
+
+
+def test_half_a_surrogate_is_shown_as_a_server_reads_it() -> None:
+    assert run("x", "--var", 'x="a\\ud800"')[1].startswith('"a\ufffd"')
+
+
+def test_a_value_that_is_not_of_its_type_is_an_error_where_it_is_read(crd: str, tmp_path: Path) -> None:
+    file = tmp_path / "self.json"
+    file.write_text('{"spec": {"min": 2.0}}')
+    assert run("has(self.spec)", "--self", str(file), "--crd", crd)[0] == 0
+    code, _, error = run("self.spec.min > 1", "--self", str(file), "--crd", crd)
+    assert (code, error.splitlines()[0]) == (1, "error: invalid data, expected int, got float64")
