@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import running
+from . import rights, running
 from .session import Command, kubectl
 
 DEPLOYMENT = """
@@ -239,6 +239,7 @@ TRANSCRIPTS = {
     "nodes": running.NODES,
     "streams": running.STREAMS,
     "of-itself": running.OF_ITSELF,
+    "rights": rights.RIGHTS,
 }
 
 
