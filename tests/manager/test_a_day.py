@@ -154,6 +154,7 @@ class Day:
         self.beside: list[str] = []
         self.processes = [Process(api, f"p{number}", self.leaders, self.beside) for number in range(2)]
         self.started = 2
+        self.lease_gone_at = -HOUR
 
     def kept(self) -> dict[str, Web]:
         return {f"w{number}": web(f"w{number}") for number in range(KEPT)}
@@ -237,6 +238,7 @@ class Day:
     def lease(self) -> None:
         if self.choose.random() < 0.3 and self.api.get(Lease, "day") is not None:
             self.api.remove(Lease, "day")
+            self.lease_gone_at = asyncio.get_running_loop().time()
         else:
             self.api.fault("*", "/leases", lost="request", times=self.choose.randint(1, 12))
 
@@ -252,6 +254,10 @@ class Day:
 
     async def restart(self, number: int) -> None:
         await self.processes[number].stop()
+        # Who starts while the Lease is gone cannot know who led by it, which the election says of itself: not here.
+        if self.api.get(Lease, "day") is None:
+            known_at = self.lease_gone_at + 2 * SETTINGS.lease_seconds
+            await asyncio.sleep(max(known_at - asyncio.get_running_loop().time(), 0))
         self.processes[number] = Process(self.api, f"p{self.started}", self.leaders, self.beside)
         self.started += 1
 
