@@ -62,9 +62,21 @@ def crds_of_target(target: str) -> list[dict[str, Any]]:
 
     path = Path(target)
     if path.suffix in _SUFFIXES or (path.is_dir() and not (path / "__init__.py").is_file()):
-        return [dict(crd) for crd in read_crds(path)]
+        return [_sound(dict(crd)) for crd in read_crds(path)]
     with warnings_as_lines():
         return crds_of_module(load_module(target))
+
+
+def _sound(crd: dict[str, Any]) -> dict[str, Any]:
+    """A CRD that a server takes, of which anything may be asked. Raises LoadError: what a server says of another."""
+    from kubewright.schema.structural import check_crd
+
+    from .load import LoadError
+
+    outcome = check_crd(crd)
+    if not outcome.is_valid:
+        raise LoadError(outcome.message)
+    return crd
 
 
 def schema_json(target: Target, output: Output = None, check: Check = False) -> None:

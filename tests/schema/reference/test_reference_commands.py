@@ -84,3 +84,17 @@ def test_what_is_no_crd_is_told(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("kind: Pod\napiVersion: v1\n")
     result = run("docs", "api", tmp_path / "a.yaml")
     assert "has no CustomResourceDefinition" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    "spec", ["{}", "5", "{group: a.b, names: {kind: A, plural: as, shortNames: a}, versions: [5]}"]
+)
+def test_a_crd_that_no_server_takes_is_refused_with_the_servers_words(tmp_path: Path, spec: str) -> None:
+    from kubewright.cli.load import LoadError
+    from kubewright.cli.reference import crds_of_target
+
+    path = tmp_path / "crd.yaml"
+    head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.a.b}\n"
+    path.write_text(f"{head}spec: {spec}\n")
+    with pytest.raises(LoadError):
+        crds_of_target(str(path))
