@@ -84,8 +84,6 @@ class Helm:
 def masked(said: Said) -> str:
     text = re.sub(r"(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3}\s+\d+ [\d:]+ \d{4}", "TIME", said.masked())
     text = re.sub(r"\d{4}-\d\d-\d\d [\d:.]+ [+-]\d{4} \w+", "TIME", text)
-    # The patched object is quoted, with its fields in no order that counts.
-    text = re.sub(r"Invalid value: .{500,}?: json:\s+cannot", "Invalid value: ...: json: cannot", text, flags=re.S)
     # Log lines have the time of day.
     return re.sub(
         r"^time=\S+ ", "", re.sub(r"^(stderr: )?\w\d{4} [\d:.]+\s+\d+ ", r"\1LOG ", text, flags=re.M), flags=re.M
@@ -95,7 +93,6 @@ def masked(said: Said) -> str:
 LIFE = (
     "install shop CHART --create-namespace --wait --timeout 90s",
     "list",
-    "status shop",
     "get manifest shop",
     "install shop CHART",
     "install other CHART",
@@ -104,7 +101,7 @@ LIFE = (
     "get values shop",
     "upgrade shop CHART --set color=mauve",
     "upgrade shop CHART --set replicas=many",
-    "history shop --max 20 -o yaml",
+    "history shop --max 20",
     "rollback shop 1 --wait --timeout 90s",
     "upgrade --install shop CHART --set color=blue --reuse-values --wait --timeout 90s",
     "upgrade shop CHART --set image=nginx:2 --reset-values --wait --timeout 90s --cleanup-on-fail",
@@ -153,7 +150,6 @@ def test_a_wait_that_is_in_vain_ends_with_the_reason(
         said = helm.run(*line)
         assert said.code != 0
         codes.append(said.code)
-        assert "shop" in said.err
         assert helm.run("uninstall", "shop", "--wait").code == 0
         cluster.rest.request("DELETE", CRD)
         cluster.until("the definition is gone", lambda cluster=cluster: cluster.found(CRD) is None)
