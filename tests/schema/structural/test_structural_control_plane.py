@@ -39,6 +39,7 @@ BATCH = 24
 EXAMPLES = 1 + OBJECTS // 14  # of a batch, some objects are alike or left out
 FIELDS = 5
 CONNECTIONS = 4
+ATTEMPTS = 10
 
 # Every attempt asks a server: what an explanation of the smallest failure would take is better spent on objects.
 SETTINGS = settings(
@@ -112,7 +113,8 @@ def _compare(connections: list[Rest], pool: ThreadPoolExecutor, served: Served, 
 
 
 def _first(served: Served, changes: list[Change]) -> Change | None:
-    return next((change for change in changes if _difference(served, change)), None)
+    # Which of several errors in one map a server finds first is its chance: what differs always differs.
+    return next((change for change in changes if all(_difference(served, change) for _ in range(ATTEMPTS))), None)
 
 
 def _difference(served: Served, change: Change) -> Difference | None:

@@ -44,4 +44,9 @@ def check_effort(value: Any) -> None:
         each = todo.pop()
         effort.spend(len(each))
         inner = each.values() if isinstance(each, dict) else each
-        todo += [item for item in inner if isinstance(item, list | dict)]
+        for item in inner:
+            if isinstance(item, list | dict):
+                todo.append(item)
+            elif isinstance(item, str):
+                # Texts of 64 MiB together are too long, too.
+                effort.spend(len(item) // 40)
