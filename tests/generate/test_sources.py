@@ -190,3 +190,19 @@ def test_the_command_prints_it_and_ends_with_1(tmp_path: Path) -> None:
     assert "-# by hand" in result.output
     assert CliRunner().invoke(app, command).exit_code == 0
     assert CliRunner().invoke(app, [*command, "--check"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule"),
+    [
+        ("5", "spec: is of type integer"),
+        ("{group: a.b, names: {kind: A, plural: as}, versions: [{name: v1, schema: 5}]}", "schema: is of type integer"),
+        ("{group: '', names: {kind: A, plural: as}, versions: [{name: v1}]}", "must not be empty"),
+        ("{group: a.b, names: {kind: A, plural: as}, versions: [{name: ''}]}", "must not be empty"),
+    ],
+)
+def test_a_crd_of_another_shape_is_told_with_its_field(spec: str, rule: str, tmp_path: Path) -> None:
+    head = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: as.a.b}\n"
+    (tmp_path / "crd.yaml").write_text(f"{head}spec: {spec}\n")
+    with pytest.raises(GenerateError, match=rule):
+        generate_models(tmp_path / "crd.yaml", tmp_path / "out")

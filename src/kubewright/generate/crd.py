@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 
 from kubewright.model import Column, ResourceInfo, ScaleInfo
 
+from ..schema.structural.crdshape import shape_of
 from .definitions import Definition, Definitions, GenerateError
 from .naming import class_name
 
@@ -24,20 +25,29 @@ def is_crd(document: Any) -> bool:
 
 def add_crd(definitions: Definitions, crd: dict[str, Any]) -> None:
     """Add the kinds of a CRD. Raises GenerateError: not v1, or without what a v1 CRD has to have."""
-    name = crd.get("metadata", {}).get("name", "?")
+    metadata = crd.get("metadata")
+    name = metadata.get("name", "?") if isinstance(metadata, dict) else "?"
     if crd.get("apiVersion") != _API_VERSION:
         raise GenerateError(
             f"CustomResourceDefinition {name}: apiVersion {crd.get('apiVersion')!r} is not {_API_VERSION!r}; "
-            "take a release of it for Kubernetes 1.16 or later"
+            "run `kubewright convert crd` on it, or take a release of it for Kubernetes 1.16 or later"
         )
     try:
+        broken = shape_of(crd).broken
+        if broken:
+            raise GenerateError(f"CustomResourceDefinition {name}: {broken[0]}; run `kubewright validate` on it")
         spec = crd["spec"]
+        if not all((spec["group"], spec["names"]["kind"], spec["names"]["plural"])):
+            raise GenerateError(f"CustomResourceDefinition {name}: group, kind and plural must not be empty")
         for version in spec["versions"]:
+            if not version["name"]:
+                raise GenerateError(f"CustomResourceDefinition {name}: the name of a version must not be empty")
             _add_version(definitions, spec, version)
-    except (KeyError, TypeError) as error:
-        raise GenerateError(
-            f"CustomResourceDefinition {name}: spec lacks {error}; check the manifest with `kubectl apply --dry-run`"
-        ) from None
+    except (KeyError, TypeError, RecursionError) as error:
+        lacks = (
+            f"spec lacks {error}" if isinstance(error, KeyError) else "its parts are not of the types they have to be"
+        )
+        raise GenerateError(f"CustomResourceDefinition {name}: {lacks}; run `kubewright validate` on it") from None
 
 
 def _add_version(definitions: Definitions, spec: dict[str, Any], version: dict[str, Any]) -> None:

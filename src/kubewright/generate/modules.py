@@ -152,14 +152,23 @@ def build_modules(
         elsewhere: the dotted module of a class that need not be made, or None.
     """
     definitions = Definitions()
-    add_openapi(definitions, documents.openapi)
+    try:
+        add_openapi(definitions, documents.openapi)
+    except (AttributeError, KeyError, TypeError):
+        rule = "is not as a Kubernetes API server writes it"
+        raise GenerateError(
+            f"an OpenAPI document {rule}; take what `kubectl get --raw /openapi/v3/...` prints"
+        ) from None
     for crd in documents.crds:
         add_crd(definitions, crd)
     kinds = list(definitions.kinds())
     builder = ClassBuilder(definitions, enums, elsewhere, keep_empty=keep_empty)
     # A CRD that is given beside the document of the server that has it comes last, and knows more of its kind.
     wanted = {(kind.home, kind.class_name): kind for kind in kinds if chosen(kind)}
-    builder.build(wanted.values())
+    try:
+        builder.build(wanted.values())
+    except RecursionError:
+        raise GenerateError("a schema is nested too deeply; no server takes it either") from None
     if not builder.modules:
         found = ", ".join(sorted({kind.home[0] or "core" for kind in kinds})) or "none"
         raise GenerateError(

@@ -133,4 +133,4 @@ def version_module(version: str) -> str:
 
 def _identifier(label: str) -> str:
     name = _NOT_A_LETTER.sub("_", label).lower()
-    return f"group_{name}" if name[0].isdigit() or keyword.iskeyword(name) else name
+    return f"group_{name}" if not name or name[0].isdigit() or keyword.iskeyword(name) else name

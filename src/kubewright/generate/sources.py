@@ -101,6 +101,8 @@ def _parse(name: str, data: bytes) -> Iterator[Any]:
             yield document.value
     except DocumentError as error:
         raise GenerateError(f"{name}:{error.line}: {error.rule}") from None
+    except RecursionError:
+        raise GenerateError(f"{name}: is nested too deeply") from None
 
 
 def _of_server(address: str, fetch: Fetch) -> Iterator[Any]:
