@@ -126,31 +126,3 @@ def test_a_release_lives_and_ends_as_on_a_real_cluster(
     lines = list(difflib.unified_diff(*(each.splitlines() for each in found), "real", "embedded", lineterm="", n=8))
     assert not lines, "\n".join(lines)
     assert "STATUS: deployed" in found[0]
-
-
-@pytest.mark.parametrize("major", peers.HELMS)
-def test_a_wait_that_is_in_vain_ends_with_the_reason(
-    major: str, embedded: Cluster, real: Cluster, tmp_path: Path
-) -> None:
-    codes = []
-    for name, cluster in (("real", real), ("embedded", embedded)):
-        helm = Helm(major, cluster, tmp_path / name)
-        # More Pods than there is room for.
-        line = (
-            "install",
-            "shop",
-            str(CHART),
-            "--create-namespace",
-            "--set",
-            "replicas=2000",
-            "--wait",
-            "--timeout",
-            "5s",
-        )
-        said = helm.run(*line)
-        assert said.code != 0
-        codes.append(said.code)
-        assert helm.run("uninstall", "shop", "--wait").code == 0
-        cluster.rest.request("DELETE", CRD)
-        cluster.until("the definition is gone", lambda cluster=cluster: cluster.found(CRD) is None)
-    assert codes[0] == codes[1]
