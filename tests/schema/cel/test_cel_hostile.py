@@ -279,3 +279,8 @@ def test_patterns_that_come_with_the_data_are_bounded_together() -> None:
     with pytest.raises(CostLimitExceeded):
         evaluate("x.all(p, !'y'.matches(p))", ["(?:[a-z]{1000}2?)?" * 9 + f"{number}$" for number in range(1_000)])
     assert time.process_time() - begun < 30
+
+
+def test_long_texts_that_a_value_has_many_times_are_not_written_out() -> None:
+    with pytest.raises(CostLimitExceeded):
+        evaluate("'%s'.format([x])", [["a" * 1_000_000] * 50] * 50)
