@@ -27,6 +27,7 @@ from .catalog import Action, Catalog, Guard, ResourceType, Subresource
 from .crds.controller import CrdController
 from .crds.definition import GROUP, definition_type
 from .documents import OpenApi, discovery, health, root_paths, version
+from .expiring import EventExpiry
 from .fieldkinds import ServedKinds
 from .fields import FieldManagers, FieldTypes
 from .garbage import GarbageCollector
@@ -233,6 +234,7 @@ def new_server(
     server.add(
         CrdController(backend, webhook=calling, established_seconds=established_seconds, setup_seconds=setup_seconds)
     )
+    server.add(EventExpiry(backend))
     if garbage:
         server.add(GarbageCollector(backend))
         from .access.aggregation import RoleAggregator  # an API server alone has none
