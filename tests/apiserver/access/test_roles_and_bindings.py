@@ -124,6 +124,8 @@ def test_a_service_account_is_bound_by_its_name_and_its_groups() -> None:
         ("/api/v1/pods?fieldSelector=metadata.name%3Da&watch=1", "watch", "a"),
         ("/api/v1/pods?fieldSelector=metadata.name!%3Da", "list", ""),
         ("/api/v1/pods?fieldSelector=nonsense", "list", ""),
+        ("/api/v1/pods?fieldSelector=&fieldSelector=metadata.name%3Da", "list", ""),
+        ("/api/v1/pods?fieldSelector=metadata.name%3Da&fieldSelector=metadata.name%3Db", "list", "a"),
         ("/api/v1/namespaces/a/pods/b", "get", "b"),
     ],
 )

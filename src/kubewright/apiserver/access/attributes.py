@@ -111,15 +111,16 @@ def attributes_of(request: Request) -> AuthorizationAttributes:
 
 
 def _only_name(query: Sequence[tuple[str, str]]) -> str:
-    """The one object that a list or watch is about, by its field selector; empty if there is none."""
-    for key, text in query:
-        if key == "fieldSelector" and text:
-            try:
-                found = FieldSelector.parse(text)
-            except ValueError:
-                return ""
-            for each in found.requirements:
-                if each.field == "metadata.name" and each.operator == "=" and not path_segment(each.value):
-                    return each.value
-            return ""
+    """The one object that a list or watch is about, by its field selector; empty if there is none.
+
+    Of a selector that is there twice the first one counts, as it does for what is listed, an empty one too.
+    """
+    text = next((value for key, value in query if key == "fieldSelector"), "")
+    try:
+        requirements = FieldSelector.parse(text).requirements if text else ()
+    except ValueError:
+        return ""
+    for each in requirements:
+        if each.field == "metadata.name" and each.operator == "=" and not path_segment(each.value):
+            return each.value
     return ""

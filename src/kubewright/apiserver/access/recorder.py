@@ -1,8 +1,8 @@
 """What somebody really did, as the rules that it takes: least privilege from a run of tests.
 
-`RulesUsed` is a filter that notes each request that was let through. Nothing is noted of what every cluster lets all do
-(discovery, reviews of oneself), as no role is needed for it. What writes of roles and bindings take beyond the write
-(`bind`, `escalate`) is not noted either.
+`RulesUsed` is a filter that notes each request that was let through; of an apply or an update that made its object,
+the right to create it too. Nothing is noted of what every cluster lets all do (discovery, reviews of oneself), as no
+role is needed for it. What writes of roles and bindings take beyond the write (`bind`, `escalate`) is not noted either.
 
 | rules | for |
 |---|---|
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "RulesUsed"]
 
+_CREATED: Final = 201
 _EVERYBODY: Final = User("", ("system:authenticated",))
 _VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 _FIELDS: Final = ("api_groups", "resources", "resource_names", "non_resource_urls", "verbs")
@@ -67,7 +68,10 @@ class RulesUsed:
         authorizer = server.backend.authorizer
         if authorizer is None or not authorizer.authorize(replace(asked, user=_EVERYBODY)).allowed:
             self.note(asked)
-        return await following(request)
+        answer = await following(request)
+        if answer.status == _CREATED and asked.verb in ("patch", "update"):
+            self.note(replace(asked, verb="create"))
+        return answer
 
     def note(self, asked: AuthorizationAttributes) -> None:
         """Note that something was done."""

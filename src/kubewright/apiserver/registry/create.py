@@ -5,6 +5,7 @@
 | read, defaulted | 400 |
 | namespace as in the URL; it exists and is not going away | 400, 404, 403 |
 | system fields set, name generated, admission | |
+| a PUT or an apply, by who may not create | 403 |
 | the kind prepares and validates; then what all kinds share | 422 |
 | stored; a generated name that is taken is tried again, eight times in all | 409, 500 |
 
@@ -17,6 +18,8 @@ from typing import Any, Final
 
 from kubewright.schema.structural.values import copied
 
+from ..access.attributes import AuthorizationAttributes
+from ..access.authorization import refused
 from ..errors import StatusError, already_exists, forbidden, generate_name_conflict, invalid_object, unexplained
 from ..options import WriteOptions, write_options
 from ..request import Response
@@ -119,9 +122,31 @@ async def prepare_new(call: Call, obj: dict[str, Any], options: WriteOptions) ->
         raise invalid_object(kind, obj, errors)
     for text in strategy.warnings(obj, None, context):
         call.warn(text)
+    if call.verb != "create":
+        _check_may_create(call)
     if (admission := call.admission) is not None:
         attributes = call.attributes(_CREATE, meta["name"], obj, None, _given(options), options.is_dry_run)
         await admission.validate(attributes)
+
+
+def _check_may_create(call: Call) -> None:
+    """An update or an apply that makes an object takes the right to create it, too. Raises StatusError: 403."""
+    authorizer, where = call.backend.authorizer, call.route
+    if authorizer is None:
+        return
+    asked = AuthorizationAttributes(
+        call.request.user,
+        "create",
+        where.group,
+        where.plural,
+        where.subresource,
+        where.namespace,
+        where.name,
+        where.version,
+    )
+    decision = authorizer.authorize(asked)
+    if not decision.allowed:
+        raise refused(asked, decision.reason)
 
 
 def _taken(call: Call, existing: Entry, meta: dict[str, Any]) -> StatusError:
