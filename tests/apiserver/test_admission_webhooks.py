@@ -325,3 +325,71 @@ def test_what_webhooks_annotate_is_there_for_the_audit_event() -> None:
         }
 
     virtual.run(main())
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"uid": 5}, "number into Go struct field AdmissionResponse.response.uid of type types.UID"),
+        ({"allowed": "yes"}, "string into Go struct field AdmissionResponse.response.allowed of type bool"),
+        ({"status": "no"}, "string into Go struct field AdmissionResponse.response.status of type v1.Status"),
+        ({"status": {"code": "x"}}, "string into Go struct field Status.response.status.code of type int32"),
+        ({"status": {"code": 1.5}}, "number 1.5 into Go struct field Status.response.status.code of type int32"),
+        (
+            {"status": {"details": {"causes": [5]}}},
+            "number into Go struct field StatusDetails.response.status.details.causes of type v1.StatusCause",
+        ),
+        ({"warnings": [5]}, "number into Go struct field AdmissionResponse.response.warnings of type string"),
+        (
+            {"auditAnnotations": ["x"]},
+            "array into Go struct field AdmissionResponse.response.auditAnnotations of type map[string]string",
+        ),
+        ({"patchType": {}}, "object into Go struct field AdmissionResponse.response.patchType of type v1.PatchType"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["mutating", "validating"])
+def test_an_answer_of_other_types_is_a_webhook_that_failed(kind: str, said: dict[str, Any], why: str) -> None:
+    async def main() -> None:
+        hooks = Hooks()
+        hooks.on("a", {"allowed": False, **said})
+        for policy in ("Fail", "Ignore"):
+            path, body = configuration(kind, "a", webhook("a", failurePolicy=policy))
+            assert (await ask(hooks.server, "POST", path, body)).status == 201
+            answer = await ask(hooks.server, "POST", CONFIG_PATH, config())
+            if policy == "Fail":
+                assert (answer.status, answer.body["message"]) == (
+                    500,
+                    'Internal error occurred: failed calling webhook "a.example.com": failed to call webhook: '
+                    f"json: cannot unmarshal {why}",
+                )
+            else:
+                assert answer.status == 201
+            await ask(hooks.server, "DELETE", f"{path}/a")
+
+    asyncio.run(main())
+
+
+def test_a_patch_of_a_webhook_is_no_deeper_than_a_body_may_be() -> None:
+    async def main() -> None:
+        hooks = Hooks()
+        value: Any = 1
+        for _ in range(240):
+            value = [value]
+        hooks.on("a", patching({"op": "add", "path": "/data", "value": value}))
+        await ask(hooks.server, "POST", *configuration("mutating", "a", webhook("a")))
+        answer = await ask(hooks.server, "POST", CONFIG_PATH, config())
+        assert (answer.status, answer.body["message"].rpartition(": ")[2]) == (500, "exceeded max depth")
+
+    asyncio.run(main())
+
+
+def test_a_status_that_http_cannot_write_is_an_error_of_the_server() -> None:
+    async def main() -> list[int]:
+        hooks, found = Hooks(), []
+        await ask(hooks.server, "POST", *configuration("validating", "a", webhook("a")))
+        for code in (-1, 200, 418, 999, 1000, 2**31 - 1):
+            hooks.on("a", {"allowed": False, "status": {"code": code}})
+            found.append((await ask(hooks.server, "POST", CONFIG_PATH, config())).status)
+        return found
+
+    assert asyncio.run(main()) == [400, 400, 418, 999, 500, 500]

@@ -20,7 +20,7 @@ from kubewright.schema.structural.values import MAX_DEPTH
 
 from .errors import unsupported_media_type
 
-__all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "media_type", "read_body"]
+__all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "is_too_deep", "media_type", "read_body"]
 
 MediaType = str
 

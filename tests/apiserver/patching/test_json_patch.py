@@ -148,3 +148,13 @@ def test_what_was_added_can_be_tested_and_taken_away(document: dict[str, Any], p
 @given(DOCUMENTS)
 def test_nothing_is_changed_by_no_operation(document: dict[str, Any]) -> None:
     assert json_patch(document, []) == document
+
+
+def test_copies_of_copies_get_no_deeper_than_a_body_may() -> None:
+    deep: Any = {}
+    for _ in range(60):
+        deep = {"a": deep}
+    grows = [{"op": "copy", "from": "/a", "path": "/a" * count} for count in (60, 119, 178)]
+    with pytest.raises(PatchError) as caught:
+        json_patch(deep, [*grows, *grows])
+    assert caught.value.why == "exceeded max depth"

@@ -14,7 +14,7 @@ import orjson
 
 from kubewright.schema.structural.gotext import quoted
 
-from ..bodies import json_problem
+from ..bodies import is_too_deep, json_problem
 from ..catalog import ResourceType
 from ..crds.conversion import WebhookFailed
 from ..errors import bad_request, forbidden
@@ -163,6 +163,8 @@ def decoded_patch(hook: Hook, patch: bytes) -> list[Any]:
         read = orjson.loads(patch)
     except orjson.JSONDecodeError:
         raise hook.failed(f"received undecodable patch in webhook response: {json_problem(patch)}") from None
+    if is_too_deep(read):
+        raise hook.failed("received undecodable patch in webhook response: exceeded max depth")
     if isinstance(read, list):
         return read
     if read is None:

@@ -20,12 +20,17 @@ from ..crds.conversion import WebhookFailed
 from ..errors import StatusError
 from ..registry.backend import Attributes, ObjectKind
 from ..registry.decoding import not_registered
+from .answers import type_problem
 
 __all__ = ["Verdict", "denial", "review_of", "user_info", "verdict_of"]
 
 _GROUP: Final = "admission.k8s.io"
 _VERSIONS: Final = frozenset({"v1", "v1beta1"})
 _LOWEST_ERROR: Final = 400
+_HIGHEST: Final = 999
+_UNWRITABLE: Final = 500
+"""For a code that HTTP has no place for: a real server fails when it writes it."""
+
 _BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
@@ -105,13 +110,15 @@ class _Broken(Exception):
 
 def _read(answer: Mapping[str, Any], uid: str, version: str, *, mutates: bool) -> Verdict:
     _check_kind(answer, version)
+    if why := type_problem(answer, version):
+        raise WebhookFailed(f"failed to call webhook: {why}")
     response = answer.get("response")
     if not isinstance(response, dict):
         raise _Broken("webhook response was absent")
     patch, patch_type = _patch(response), response.get("patchType")
     if version == "v1":
-        if (found := response.get("uid", "")) != uid:
-            raise _Broken(f"expected response.uid={quoted(uid)}, got {quoted(str(found))}")
+        if (found := response.get("uid") or "") != uid:
+            raise _Broken(f"expected response.uid={quoted(uid)}, got {quoted(found)}")
         shown = f"{_shown(str(answer.get('apiVersion', '')))}, Kind={answer.get('kind', '')}"
         if (wanted := f"{_GROUP}/v1, Kind=AdmissionReview") != shown:
             raise _Broken(f"expected webhook response of {wanted}, got {shown}")
@@ -133,8 +140,8 @@ def _read(answer: Mapping[str, Any], uid: str, version: str, *, mutates: bool) -
         response.get("status"),
         patch,
         str(patch_type or ""),
-        [str(each) for each in response.get("warnings") or ()],
-        {str(name): str(value) for name, value in (response.get("auditAnnotations") or {}).items()},
+        [each or "" for each in response.get("warnings") or ()],
+        {name: value or "" for name, value in (response.get("auditAnnotations") or {}).items()},
     )
 
 
@@ -157,8 +164,8 @@ def _patch(response: Mapping[str, Any]) -> bytes:
     text = response.get("patch") or ""
     try:
         return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError, TypeError):
-        place = next((at for at, each in enumerate(str(text)) if each not in _BASE64), len(str(text)))
+    except (binascii.Error, ValueError):
+        place = next((at for at, each in enumerate(text) if each not in _BASE64), len(text))
         raise WebhookFailed(f"failed to call webhook: illegal base64 data at input byte {place}") from None
 
 
@@ -169,6 +176,7 @@ def denial(name: str, result: Mapping[str, Any] | None) -> StatusError:
     message, reason = str(found.get("message") or ""), str(found.get("reason") or "")
     said = f"admission webhook {quoted(name)} denied the request"
     said += f": {message or reason}" if message or reason else " without explanation"
-    error = StatusError(max(int(code), _LOWEST_ERROR), reason, said, found.get("details"))
+    code = _UNWRITABLE if code > _HIGHEST else max(code, _LOWEST_ERROR)
+    error = StatusError(code, reason, said, found.get("details"))
     error.metadata = dict(found.get("metadata") or {})
     return error

@@ -21,6 +21,7 @@ from typing import Any, Final
 from kubewright.schema.structural.gotext import kind_of
 from kubewright.schema.structural.values import copied, same
 
+from ..bodies import is_too_deep
 from .errors import bad_request, too_many_operations, unprocessable
 
 __all__ = ["MAX_COPIED_BYTES", "MAX_OPERATIONS", "json_patch"]
@@ -28,6 +29,9 @@ __all__ = ["MAX_COPIED_BYTES", "MAX_OPERATIONS", "json_patch"]
 MAX_OPERATIONS: Final = 10_000
 MAX_COPIED_BYTES: Final = 3 * 1024 * 1024
 """What the copies of one patch may add up to, in bytes of JSON."""
+
+_TOO_DEEP: Final = "exceeded max depth"
+"""Of what values in values in the places of values add up to; no walk here would come to its end."""
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _FIELDS: Final = ("op", "path", "from")
@@ -56,6 +60,8 @@ def json_patch(document: dict[str, Any], operations: Any, unknown: list[str] | N
             patcher.apply(operation or {})
         except _Failed as failed:
             raise unprocessable(str(failed)) from None
+    if is_too_deep(patcher.document):
+        raise unprocessable(_TOO_DEEP)
     return patcher.document
 
 
@@ -96,6 +102,8 @@ class _Patcher:
             self._add(_text(operation, "path"), self._remove(_text(operation, "from"), verb="move"), "move")
         elif kind == "copy":
             value = self._get(_text(operation, "from"), "copy")
+            if is_too_deep(value):
+                raise _Failed(_TOO_DEEP)
             path = _text(operation, "path")
             self._copied_bytes += _size(value)
             if self._copied_bytes > MAX_COPIED_BYTES:
