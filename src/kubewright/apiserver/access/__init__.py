@@ -14,7 +14,14 @@
 | `aggregation` | roles that are made of others |
 | `recorder` | from what was done to the rules that it takes |
 | `control` | all of it, for one server |
+
+The recorder is loaded when it is first used: a server that starts has no use for it.
 """
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .recorder import Comparison, RulesUsed
 
 __all__ = [
     "AuthorizationAttributes",
@@ -27,4 +34,11 @@ __all__ = [
 ]
 
 from .attributes import AuthorizationAttributes, Authorizer, Decision, privileged, service_account
-from .recorder import Comparison, RulesUsed
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Comparison", "RulesUsed"):
+        from . import recorder
+
+        return getattr(recorder, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
