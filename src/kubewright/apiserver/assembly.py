@@ -95,8 +95,8 @@ class _FieldManagement:
 class _Calling:
     """Who calls webhooks, made when the first one is to be called: a server without webhooks has no use for it.
 
-    A part of the server and its forks: what was made here is closed when one of them ends, and opened again if another
-    goes on.
+    Forks call by the one of the server that they come from, as its kinds do. What was made here is closed with that
+    server, and opened again if a fork goes on; the end of a fork ends no call of another.
     """
 
     def __init__(self, webhooks: HttpWebhooks | None) -> None:
@@ -104,7 +104,7 @@ class _Calling:
         self._closing: asyncio.Task[None] | None = None
 
     def fork(self, backend: Backend) -> _Calling:
-        return self
+        return _Calling(None)
 
     async def settle(self) -> None:
         pass
@@ -176,13 +176,19 @@ _ACTIONS: Final[Mapping[tuple[str, str], Action]] = {
 }
 """Kinds that are never stored, and what a POST of one does."""
 
+_ADMISSION: Final = "admissionregistration.k8s.io"
+
 _GUARDS: Final[Mapping[tuple[str, str], Guard]] = {
     (RBAC, "clusterrolebindings"): late_guard("escalation", "guard_binding"),
     (RBAC, "clusterroles"): late_guard("escalation", "guard_role"),
     (RBAC, "rolebindings"): late_guard("escalation", "guard_binding"),
     (RBAC, "roles"): late_guard("escalation", "guard_role"),
+    (_ADMISSION, "mutatingadmissionpolicies"): late_guard("parameters", "guard_param_kind"),
+    (_ADMISSION, "mutatingadmissionpolicybindings"): late_guard("parameters", "guard_param_ref"),
+    (_ADMISSION, "validatingadmissionpolicies"): late_guard("parameters", "guard_param_kind"),
+    (_ADMISSION, "validatingadmissionpolicybindings"): late_guard("parameters", "guard_param_ref"),
 }
-"""Kinds of which nobody writes more than one has."""
+"""Kinds of which nobody writes more than one has, or reads more by them."""
 
 
 def new_server(
