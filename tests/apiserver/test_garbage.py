@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
+from hooking import Hooks, configuration, rule, webhook
 
+import virtual
 from kubewright.apiserver import ApiServer, Request, Response, new_server
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -195,3 +200,67 @@ def test_a_fork_knows_dependents_and_neither_sees_those_of_the_other() -> None:
             fork.close()
 
     run(main)
+
+
+def test_what_a_webhook_keeps_goes_when_it_no_longer_does() -> None:
+    async def main() -> None:
+        hooks = Hooks(garbage=True)
+        hooks.on("keep", {"allowed": False})
+        server = hooks.server
+        await make(server, "dependent", await make(server, "owner"))
+        space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "going"}}
+        await ask(server, "POST", "/api/v1/namespaces", space)
+        await ask(server, "POST", "/api/v1/namespaces/going/configmaps", {"metadata": {"name": "a"}})
+        path, body = configuration("validating", "keep", webhook("keep", [rule("configmaps", "DELETE")]))
+        await ask(server, "DELETE", f"{MAPS}/owner")
+        await ask(server, "POST", path, body)
+        await ask(server, "DELETE", "/api/v1/namespaces/going")
+        await server.settle()
+        assert await names(server) == ["dependent"]
+        before = len(hooks.asked)
+        await asyncio.sleep(300)
+        assert 10 < len(hooks.asked) - before < 40
+        await ask(server, "DELETE", f"{path}/keep")
+        await asyncio.sleep(60)
+        assert await names(server) == []
+        assert (await ask(server, "GET", "/api/v1/namespaces/going")).status == 404
+        server.close()
+
+    virtual.run(main())
+
+
+def test_dependents_go_in_the_same_order_in_every_process() -> None:
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", _ORDERED],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            check=True,
+            capture_output=True,
+            timeout=60,
+        ).stdout
+        for seed in (1, 2, 3)
+    }
+    assert len(found) == 1
+
+
+_ORDERED = """
+import asyncio
+from kubewright.apiserver import Request, new_server
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+async def main():
+    server = new_server(seed=1, garbage=True)
+    async def make(name, **more):
+        answer = await server.handle(Request.of("POST", MAPS, body={"metadata": {"name": name, **more}}))
+        return answer.json["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": await make("owner")}
+    for name in "abcdefgh":
+        await make(name, ownerReferences=[owner])
+    await server.settle()
+    await server.handle(Request.of("DELETE", f"{MAPS}/owner"))
+    await server.settle()
+    print(*[each.entry.key for each in server.store.collection("/configmaps").log if each.type == "DELETED"])
+
+asyncio.run(main())
+"""

@@ -14,7 +14,8 @@ finalizers, grace and the rules of kinds hold for it too.
 An owner is who has the uid, in the namespace of the dependent or in none: another object of the same name is none.
 Rules: `kubernetes/pkg/controller/garbagecollector`, `.../namespace/deletion`.
 
-Guarantees: C1 `settle` returns when nothing is due. C2 nothing with an owner that is there is deleted.
+Guarantees: C1 `settle` returns when nothing is due. C2 nothing with an owner that is there is deleted. C3 what is
+refused (a webhook, a quota, a full disk) is tried again until it is not.
 Cancellation: a cancelled `settle` stops nothing. Caveats: it works as the event loop runs; a kind whose definition is
 gone, or not there yet, is nobody's owner and nobody's dependent.
 """
@@ -47,6 +48,10 @@ _NAMESPACES: Final = resource_key("", "namespaces")
 _PODS: Final = resource_key("", "pods")
 _MERGE: Final = "application/merge-patch+json"
 _MOST_TRIES: Final = 10
+"""At once, one after another: most that is refused was changed by somebody else."""
+
+_FIRST_WAIT_SECONDS: Final = 0.5
+_LONGEST_WAIT_SECONDS: Final = 60.0
 _AGENT: Final = "kube-controller-manager/1"
 """As whom it writes; owners of fields are named after it."""
 
@@ -58,7 +63,8 @@ class GarbageCollector:
         self._backend = backend
         self._server = ApiServer(backend=backend)
         self._task: asyncio.Task[None] | None = None
-        self._reported = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._reported, self._rounds = 0, 0
         self._types: tuple[Catalog | None, dict[str, ResourceType]] = (None, {})
         if before is None:
             self._at: dict[str, _Place] = {}
@@ -67,6 +73,7 @@ class GarbageCollector:
             self._due: deque[_Place] = deque()
             self._invalid: deque[tuple[_Place, dict[str, Any]]] = deque()
             self._tries: dict[_Place, int] = {}
+            self._stuck: dict[_Place, None] = {}
             self._mine: set[str] | None = None
             for resource in list(backend.store.resources):
                 for entry in backend.store.collection(resource).live.values():
@@ -80,7 +87,7 @@ class GarbageCollector:
             self._dependents = dict(before._dependents)
             self._mine, before._mine = set(), set()
             self._due, self._invalid = deque(before._due), deque(before._invalid)
-            self._tries = dict(before._tries)
+            self._tries, self._stuck = dict(before._tries), dict(before._stuck)
         backend.store.listeners.append(self._changed)
 
     def fork(self, backend: Backend) -> GarbageCollector:
@@ -90,11 +97,13 @@ class GarbageCollector:
     def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._server.close()
 
     async def settle(self) -> None:
-        """Until nothing is due."""
-        self._start()
+        """Until nothing is due. What was refused is tried once more."""
+        self._try_again()
         while self._task is not None and not self._task.done():
             await asyncio.wait([self._task])
 
@@ -121,7 +130,7 @@ class GarbageCollector:
         if owners == before:
             return
         for uid in before:
-            self._of(uid).discard(place)
+            self._leave(uid, place)
         for uid, reference in zip(owners, references, strict=True):
             self._of(uid).add(place)
             if uid not in before and self._is_elsewhere(uid, meta.get("namespace", "")):
@@ -144,6 +153,16 @@ class GarbageCollector:
             self._mine.add(uid)
         return found
 
+    def _leave(self, uid: str, place: _Place) -> None:
+        """An owner has a dependent less; with the last one it is forgotten, as it may be gone for long."""
+        if place in self._dependents.get(uid, ()):
+            left = self._of(uid)
+            left.discard(place)
+            if not left:
+                del self._dependents[uid]
+                if self._mine is not None:
+                    self._mine.discard(uid)
+
     def _is_elsewhere(self, uid: str, namespace: str) -> bool:
         """Whether an owner is in another namespace than that of its dependent."""
         place = self._at.get(uid)
@@ -153,10 +172,10 @@ class GarbageCollector:
         uid = meta.get("uid", "")
         self._at.pop(uid, None)
         for owner in self._owners.pop(place, ()):
-            self._of(owner).discard(place)
+            self._leave(owner, place)
             if owner in self._at:
                 self._due.append(self._at[owner])
-        self._due.extend(self._dependents.pop(uid, ()))
+        self._due.extend(sorted(self._dependents.pop(uid, ())))
         namespace = meta.get("namespace")
         if namespace:
             self._due.append((_NAMESPACES, namespace))
@@ -182,9 +201,32 @@ class GarbageCollector:
                 tries = self._tries[place] = self._tries.get(place, 0) + 1
                 if tries < _MOST_TRIES:
                     self._due.append(place)
+                else:
+                    self._stuck[place] = None
             else:
                 self._tries.pop(place, None)
             await asyncio.sleep(0)
+        self._wait()
+
+    def _wait(self) -> None:
+        """Come back to what was refused, after a while that gets longer: who refuses it may not do so for ever."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if not self._stuck:
+            self._rounds = 0
+            return
+        seconds = min(_FIRST_WAIT_SECONDS * 2**self._rounds, _LONGEST_WAIT_SECONDS)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._wake)
+
+    def _wake(self) -> None:
+        self._rounds += 1
+        self._try_again()
+
+    def _try_again(self) -> None:
+        self._due.extend(self._stuck)
+        self._stuck.clear()
+        self._start()
 
     # -- what is due --------------------------------------------------------------------------------------------------
 
@@ -293,18 +335,19 @@ class GarbageCollector:
         name = namespace.key
         if not (namespace.object.get("spec") or {}).get("finalizers"):
             return True
+        is_done = True
         for are_pods in (True, False):
             for place, entry in list(self._content(name)):
                 if (place[0] == _PODS) is are_pods and not entry.object["metadata"].get("deletionTimestamp"):
-                    await self._delete(place, entry, "Background")
+                    is_done = await self._delete(place, entry, "Background") and is_done
             left = list(self._content(name))
             if are_pods and any(place[0] == _PODS for place, _ in left):
-                return await self._tell(name, ())
+                return await self._tell(name, ()) and is_done
         if not await self._tell(name, left):
             return False
         now = self._backend.store.get(_NAMESPACES, name)
         if left or now is None:
-            return True  # the last one that goes makes it due again
+            return is_done  # the last one that goes makes it due again
         spec = now.object.get("spec") or {}
         finalizers = [each for each in spec.get("finalizers") or () if each != "kubernetes"]
         body = {**now.object, "spec": {**spec, "finalizers": finalizers}}
