@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from kubewright.apiserver import ApiServer, Request, Response, Stream, User, new_server
 from kubewright.apiserver.audit import Audit, AuditRule
@@ -125,3 +126,13 @@ def test_a_file_has_an_event_a_line(tmp_path: Path) -> None:
     lines = (tmp_path / "audit.jsonl").read_bytes().splitlines()
     assert [orjson.loads(each)["responseStatus"]["code"] for each in lines] == [201, 201]
     assert audit.events == []
+
+
+def test_what_nobody_expected_is_told_as_it_was_answered(caplog: pytest.LogCaptureFixture) -> None:
+    async def fails(*_: Any) -> Response:
+        raise RuntimeError("a filter with an error")
+
+    audit = Audit()
+    assert ask(audited(audit, fails), "GET", MAPS).status == 500
+    assert audit.events[0]["responseStatus"]["code"] == 500
+    assert "a filter with an error" in caplog.text

@@ -113,8 +113,10 @@ class Audit:
             status = {name: error.status[name] for name in ("status", "message", "reason") if error.status.get(name)}
             self._write(event, "ResponseComplete", now(), error.code, status, error.status)
             raise
-        except BaseException:
-            self._write(event, "ResponseComplete", now(), 0, {}, None)
+        except BaseException as error:
+            # What nobody expected is answered with 500 by the server; a request that was cancelled, with nothing.
+            _acted(event, request)
+            self._write(event, "ResponseComplete", now(), 500 if isinstance(error, Exception) else 0, {}, None)
             raise
         _acted(event, request)
         if isinstance(answer, Stream):

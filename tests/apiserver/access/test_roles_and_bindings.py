@@ -233,3 +233,19 @@ def test_a_binding_of_a_new_cluster_gets_its_subjects_and_its_role_back() -> Non
     assert role.object["roleRef"]["name"] == "system:discovery"
     revision = again.store.revision
     assert new_server(store=again.store).store.revision == revision
+
+
+def test_what_is_kept_of_answers_does_not_grow_with_what_is_asked() -> None:
+    server = new_server(seed=1)
+    authorizer = server.backend.authorizer
+    assert isinstance(authorizer, RoleAuthorizer)
+
+    def kept() -> int:
+        own = (authorizer.__dict__[name] for name in ("_rules", "_subjects", "_decisions"))
+        return sum(map(len, own))
+
+    for number in range(5_000):
+        user = User(f"user-{number}", ("system:authenticated",))
+        asked = AuthorizationAttributes(user, "get", resource="pods", namespace=f"namespace-{number}")
+        assert not authorizer.authorize(asked).allowed
+    assert kept() <= 3_000

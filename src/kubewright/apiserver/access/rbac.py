@@ -144,6 +144,8 @@ class RoleAuthorizer:
     def _subjects_of(self, kind: str, namespace: str) -> _Subjects:
         found = self._subjects.get(f"{kind}/{namespace}")
         if found is None:
+            if len(self._subjects) >= _MOST_KEPT:
+                self._subjects.clear()
             page = self._store.collection(kind).page(f"{namespace}/" if namespace else "")
             found = self._subjects[f"{kind}/{namespace}"] = _Subjects(page.entries, namespace)
         return found
