@@ -321,3 +321,20 @@ def test_what_says_no_kind_and_version_of_itself_cannot_be_read(
     refused = done(ask(api, "PATCH", f"{WIDGETS}/a", said, headers=MERGE))
     assert refused.status == patched[0]
     assert patched[1] in refused.body["message"]
+
+
+def test_a_definition_takes_nothing_from_a_built_in_kind() -> None:
+    api = server(with_crds=True)
+    things = "/apis/example.com/v1/things"
+    assert done(ask(api, "POST", things, {"metadata": {"name": "a"}})).status == 201
+    other = {"name": "v2", "served": True, "storage": False, "schema": schema()}
+    first = {"name": "v1", "served": True, "storage": True, "schema": schema()}
+    made = definition(first, other, plural="things", kind="Thing")
+    made["spec"]["scope"] = "Cluster"
+    assert done(ask(api, "POST", DEFINITIONS, made)).status == 201
+    assert conditions(api, "things.example.com")["Established"] == ("True", "InitialNamesAccepted")
+    assert done(ask(api, "POST", things, {"metadata": {"name": "b"}})).status == 201
+    assert done(ask(api, "GET", "/apis/example.com/v2/things")).status == 404
+    assert done(ask(api, "DELETE", f"{DEFINITIONS}/things.example.com")).status == 200
+    assert done(ask(api, "GET", f"{DEFINITIONS}/things.example.com")).status == 404
+    assert [each["metadata"]["name"] for each in done(ask(api, "GET", things)).body["items"]] == ["a", "b"]

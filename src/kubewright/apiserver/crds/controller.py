@@ -38,6 +38,7 @@ _Served = tuple[tuple[Any, ...], list[ResourceType]]
 """What a definition's types were made from, and the types."""
 
 DEFINITIONS: Final = resource_key(GROUP, "customresourcedefinitions")
+_ALL_GONE: Final = "removed all instances"
 _SETTING_UP: Final = "storage is (re)initializing"
 
 
@@ -195,7 +196,7 @@ class CrdController:
 
     def _serve(self, name: str, crd: dict[str, Any]) -> None:
         """Put the types of a definition into the catalog, if they are others than those that are there."""
-        if not is_true(crd, "Established"):
+        if not is_true(crd, "Established") or self._is_built_in(crd):
             self._drop(name)
             return
         is_going = bool(crd["metadata"].get("deletionTimestamp"))
@@ -215,6 +216,12 @@ class CrdController:
         self._store.renew(resource_key(crd["spec"]["group"], crd["status"]["acceptedNames"]["plural"]))
         self._served[name] = (facts, types)
         self._backend.serve(self._backend.catalog.with_types(types, without=lambda each: id(each) in old))
+
+    def _is_built_in(self, crd: dict[str, Any]) -> bool:
+        """Whether the objects of a definition would be those of a built-in kind. Such a definition says that it is
+        established and nobody gets to it, as on a real server: the rules of the built-in kind are not to be evaded."""
+        names = (crd["spec"]["group"], crd["status"]["acceptedNames"]["plural"])
+        return any((each.group, each.plural) == names and not each.is_custom for each in self._backend.catalog.types)
 
     def _set_up(self, name: str) -> None:
         self._setting_up.pop(name, None)
@@ -246,6 +253,9 @@ class CrdController:
             self._finish(entry, done)
             return
         resource = resource_key(crd["spec"]["group"], crd["status"]["acceptedNames"]["plural"])
+        if self._is_built_in(crd):
+            self._finish(entry, condition("Terminating", "False", "InstanceDeletionCompleted", _ALL_GONE))
+            return
         if resource not in self._terminating:
             self._terminating[resource] = entry.key
             doing = condition(
@@ -256,7 +266,7 @@ class CrdController:
         if not self._store.collection(resource).live:
             present = self._store.get(DEFINITIONS, entry.key)
             assert present is not None
-            done = condition("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
+            done = condition("Terminating", "False", "InstanceDeletionCompleted", _ALL_GONE)
             self._finish(present, done)
 
     def _delete_all(self, resource: str) -> None:
