@@ -276,6 +276,57 @@ def test_what_a_webhook_does_wrong_is_told() -> None:
     virtual.run(main())
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (
+            {"result": 5},
+            "failed: json: cannot unmarshal number into Go struct field ConversionResponse.response.result "
+            "of type v1.Status",
+        ),
+        (
+            {"result": {"status": ["x"]}},
+            "failed: json: cannot unmarshal array into Go struct field Status.response.result.status of type string",
+        ),
+        (
+            {"convertedObjects": True},
+            "failed: json: cannot unmarshal bool into Go struct field ConversionResponse.response.convertedObjects "
+            "of type []runtime.RawExtension",
+        ),
+        ({"convertedObjects": [5]}, "returned invalid object at index 0: no object"),
+    ],
+)
+def test_an_answer_of_other_types_is_a_conversion_that_failed(said: dict[str, Any], why: str) -> None:
+    async def wrong(review: dict[str, Any]) -> dict[str, Any]:
+        answer = await rename(review)
+        return {**answer, "response": {**answer["response"], **said}}
+
+    async def main() -> None:
+        api = converting(wrong)
+        answer = await ask(api, "POST", SECOND, widget(version="v2", length=5))
+        assert (answer.status, answer.body["message"]) == (
+            500,
+            f"conversion webhook for example.com/v2, Kind=Widget {why}",
+        )
+
+    virtual.run(main())
+
+
+def test_a_converted_object_is_no_deeper_than_a_body_may_be() -> None:
+    async def deep(review: dict[str, Any]) -> dict[str, Any]:
+        answer = await rename(review)
+        for _ in range(230):
+            spec = answer["response"]["convertedObjects"][0]["spec"]
+            answer["response"]["convertedObjects"][0]["spec"] = {"size": spec}
+        return answer
+
+    async def main() -> None:
+        answer = await ask(converting(deep), "POST", SECOND, widget(version="v2", length=5))
+        assert (answer.status, answer.body["message"].rpartition(": ")[2]) == (500, "exceeded max depth")
+
+    virtual.run(main())
+
+
 def test_a_write_that_was_overtaken_while_a_webhook_answered_starts_over() -> None:
     async def main() -> None:
         api: ApiServer

@@ -202,6 +202,26 @@ def test_a_fork_knows_dependents_and_neither_sees_those_of_the_other() -> None:
     run(main)
 
 
+def test_who_waits_for_itself_waits_without_work_until_somebody_helps() -> None:
+    async def main(server: ApiServer) -> None:
+        for circle in (["a"], ["b", "c"]):
+            made = {name: await make(server, name) for name in circle}
+            for name, owner in zip(circle, [*circle[1:], circle[0]], strict=True):
+                reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": owner, "blockOwnerDeletion": True}
+                reference["uid"] = made[owner]["metadata"]["uid"]
+                await ask(server, "PATCH", f"{MAPS}/{name}", {"metadata": {"ownerReferences": [reference]}}, MERGE)
+            for name in circle:
+                await ask(server, "DELETE", f"{MAPS}/{name}?propagationPolicy=Foreground")
+        await server.settle()
+        assert await names(server) == ["a", "b", "c"]
+        for name in ("a", "b"):
+            await ask(server, "PATCH", f"{MAPS}/{name}", {"metadata": {"ownerReferences": None}}, MERGE)
+        await server.settle()
+        assert await names(server) == []
+
+    run(main)
+
+
 def test_what_a_webhook_keeps_goes_when_it_no_longer_does() -> None:
     async def main() -> None:
         hooks = Hooks(garbage=True)

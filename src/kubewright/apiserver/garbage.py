@@ -116,6 +116,11 @@ class GarbageCollector:
             self._gone(place, meta)
         else:
             self._note(resource, entry)
+            before = change.previous.object["metadata"].get("ownerReferences") if change.previous is not None else None
+            if before and before != meta.get("ownerReferences"):
+                # Owners that it blocked may be free now.
+                uids = [each.get("uid", "") for each in before]
+                self._due.extend(self._at[uid] for uid in uids if uid in self._at)
             if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
                 self._due.append(place)
         if self._due or self._invalid:
@@ -307,7 +312,9 @@ class GarbageCollector:
     async def _foreground(self, place: _Place, entry: Entry) -> bool:
         uid = entry.object["metadata"]["uid"]
         if self._blocking(uid):
-            self._due.extend(sorted(self._dependents.get(uid, ())))
+            # Those that wait themselves are not asked again: in a circle that would never end.
+            dependents = sorted(self._dependents.get(uid, ()))
+            self._due.extend(each for each in dependents if not self._is_deleting_dependents(each))
             return True
         self._due.extend(sorted(self._dependents.get(uid, ())))
         return await self._without_finalizer(place, entry, _FOREGROUND)

@@ -15,12 +15,12 @@ from msgspec import Struct
 
 from kubewright.schema.structural.gotext import quoted
 
+from ..answers import type_problem
 from ..catalog import ResourceType
 from ..crds.conversion import WebhookFailed
 from ..errors import StatusError
 from ..registry.backend import Attributes, ObjectKind
 from ..registry.decoding import not_registered
-from .answers import type_problem
 
 __all__ = ["Verdict", "denial", "review_of", "user_info", "verdict_of"]
 
@@ -110,7 +110,7 @@ class _Broken(Exception):
 
 def _read(answer: Mapping[str, Any], uid: str, version: str, *, mutates: bool) -> Verdict:
     _check_kind(answer, version)
-    if why := type_problem(answer, version):
+    if why := type_problem(answer, "AdmissionReview", version):
         raise WebhookFailed(f"failed to call webhook: {why}")
     response = answer.get("response")
     if not isinstance(response, dict):

@@ -14,6 +14,8 @@ from typing import Any, Final, Protocol
 from kubewright.schema.structural.metarules import label_value, qualified_name
 from kubewright.schema.structural.values import copied, same
 
+from ..answers import type_problem
+from ..bodies import is_too_deep
 from ..errors import StatusError, unexplained
 from .version import CustomVersion
 
@@ -140,6 +142,8 @@ def _converted(answer: dict[str, Any], uid: str, version: str) -> list[Any]:
             raise WebhookFailed(
                 f"expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got {shown}"
             )
+    if why := type_problem(answer, "ConversionReview", version):
+        raise WebhookFailed(why)
     response = answer.get("response")
     if not isinstance(response, dict):
         raise WebhookFailed("no response provided")
@@ -161,6 +165,8 @@ def _restored(what: str, place: int, original: dict[str, Any], made: Any, api_ve
 
     if not isinstance(made, dict):
         raise refused("no object")
+    if is_too_deep(made):
+        raise refused("exceeded max depth")
     for name, wanted, called in (
         ("apiVersion", api_version, "groupVersion"),
         ("kind", original["kind"], "kind"),

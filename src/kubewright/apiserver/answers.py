@@ -1,20 +1,22 @@
-"""Whether an answer of a webhook has the types of an AdmissionReview. Pure.
+"""Whether an answer of a webhook has the types of an AdmissionReview or a ConversionReview. Pure.
 
 What is of another type would otherwise be found out where it is used, which may be in the answer to the client. Says
-what Go's decoder says. Rules: k8s.io/api/admission/v1/types.go, `Status` of apimachinery.
+what Go's decoder says. Rules: k8s.io/api/admission/v1/types.go, apiextensions/v1/types.go, `Status` of apimachinery.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from ..registry.decoding import called_in_go
+from .registry.decoding import called_in_go
 
 __all__ = ["type_problem"]
 
 _STRUCTS: Final[Mapping[str, Mapping[str, str]]] = {
     "AdmissionReview": {"response": "AdmissionResponse"},
+    "ConversionReview": {"response": "ConversionResponse"},
+    "ConversionResponse": {"uid": "types.UID", "convertedObjects": "[]runtime.RawExtension", "result": "v1.Status"},
     "AdmissionResponse": {
         "uid": "types.UID",
         "allowed": "bool",
@@ -50,15 +52,21 @@ _STRUCTS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The fields of each struct with their types; what is no struct, and none of Go's own types, is a string."""
 
-_OF_REVIEWS: Final = frozenset({"AdmissionResponse", "PatchType"})
+_OF_REVIEWS: Final = frozenset({"AdmissionResponse", "ConversionResponse", "PatchType"})
 """Types of the version of the review, which is part of their name."""
 
 _BITS: Final = {"int32": 31, "int64": 63}
 
 
-def type_problem(answer: Mapping[str, Any], version: str) -> str:
+_OBJECT: Final = "runtime.RawExtension"
+"""Anything: who wants the object reads it."""
+
+
+def type_problem(
+    answer: Mapping[str, Any], review: Literal["AdmissionReview", "ConversionReview"], version: str
+) -> str:
     """What Go's decoder says of the first value of a wrong type; empty where there is none."""
-    return _struct_problem(answer, "AdmissionReview", "", version)
+    return _struct_problem(answer, review, "", version)
 
 
 def _struct_problem(value: Mapping[str, Any], struct: str, path: str, version: str) -> str:
@@ -71,6 +79,8 @@ def _struct_problem(value: Mapping[str, Any], struct: str, path: str, version: s
 
 def _problem(value: Any, type_: str, struct: str, path: str, version: str) -> str:
     """`struct` is the innermost one, which is what the decoder names."""
+    if type_ == _OBJECT:
+        return ""
     if value is None or _fits(value, type_):
         return _below(value, type_, struct, path, version)
     found = called_in_go(value)
