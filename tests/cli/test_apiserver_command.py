@@ -17,7 +17,7 @@ import pytest
 
 from kubewright.client import Client, ClientConfig, NotFound
 from kubewright.model import ObjectMeta
-from kubewright.models.core.v1 import ConfigMap, Node
+from kubewright.models.core.v1 import ConfigMap, Container, Node, Pod, PodSpec
 
 _SECONDS = 60.0
 _ENV = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
@@ -217,11 +217,54 @@ def test_run_with_a_data_folder_goes_on_from_it_whatever_is_configured(tmp_path:
             process.wait(timeout=_SECONDS)
 
 
-def test_run_with_a_data_folder_and_a_cluster_is_a_usage_error(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kubewright", "run", "web.py", "--data-dir", "x", "--kubeconfig", "y"]
+@pytest.mark.parametrize("option", [("--data-dir", "x"), ("--nodes", "2")])
+def test_run_with_an_option_of_the_embedded_server_and_a_cluster_is_a_usage_error(
+    option: tuple[str, str], tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "kubewright", "run", "web.py", *option, "--kubeconfig", "y"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=_SECONDS)
     assert done.returncode == 2
-    assert "--data-dir is for the embedded API server" in done.stderr
+    assert f"{option[0]} is for the embedded API server" in done.stderr
+
+
+def test_run_with_nodes_where_a_cluster_is_configured_is_a_usage_error(tmp_path: Path) -> None:
+    (tmp_path / "web.py").write_text(_OPERATOR)
+    user = {"name": "u", "user": {"token": "t"}}
+    cluster = {"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "a", "context": {"cluster": "c", "user": "u"}}
+    config = {"kind": "Config", "current-context": "a", "contexts": [context], "clusters": [cluster], "users": [user]}
+    (tmp_path / "configured").write_text(json.dumps(config))
+    env = {**_ENV, "HOME": str(tmp_path), "KUBECONFIG": str(tmp_path / "configured"), "KUBEWRIGHT_NODES": "2"}
+    command = [sys.executable, "-m", "kubewright", "run", "web.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=_SECONDS)
+    assert done.returncode == 2
+    assert "--nodes is for the embedded API server" in done.stderr
+    assert str(tmp_path / "configured") in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nodes", "lives"),
+    [
+        ((), 1, "Pods run on 1 simulated node;"),
+        (("--nodes", "2"), 2, "Pods run on 2 simulated nodes;"),
+        (("--nodes", "0"), 0, "Pods run nowhere;"),
+    ],
+)
+def test_pods_of_a_run_without_a_cluster_run_on_a_simulated_node_unless_none_is_asked_for(
+    arguments: tuple[str, ...], nodes: int, lives: str, tmp_path: Path
+) -> None:
+    async def phase(kubeconfig: Path) -> tuple[int, str]:
+        async with Client.connect(ClientConfig.from_kubeconfig(kubeconfig)) as client, asyncio.timeout(_SECONDS):
+            spec = PodSpec(containers=[Container(name="main", image="a")])
+            made = await client.create(Pod(metadata=ObjectMeta(name="a", namespace="default"), spec=spec))
+            while nodes and made.status.phase == "Pending":
+                await asyncio.sleep(0.05)
+                made = await client.get(Pod, "a", namespace="default")
+            return len((await client.list(Node)).items), made.status.phase
+
+    with operator_at_work(tmp_path, *arguments) as (_, said, kubeconfig):
+        assert lives in said
+        assert asyncio.run(phase(kubeconfig)) == (nodes, "Running" if nodes else "Pending")
 
 
 def test_the_kubeconfig_of_a_run_that_was_killed_goes_with_the_next_start(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from kubewright import __version__
 from kubewright.cli.app import app
+from kubewright.cli.failure import one_line_errors
 from kubewright.testing import cluster
 
 
@@ -63,3 +64,13 @@ def test_cluster_status_counts_one_node(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(cluster, "status", lambda name: [status(1, version="")])
     ended = CliRunner().invoke(app, ["cluster", "status"])
     assert ended.stdout.startswith("default: running, Kubernetes -, 1 node, https://")
+
+
+@pytest.mark.parametrize("command", [("validate", "nope"), ("diff", "nope", "nope"), ("convert", "crd", "nope")])
+def test_a_file_that_is_not_there_is_told_in_one_line_without_a_number(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, one_line_errors():
+        app(list(command), standalone_mode=False)
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "error: nope: No such file or directory\n"

@@ -16,6 +16,8 @@ from pathlib import Path
 
 from kubewright._loop import loop_factory
 
+from .values import node_count
+
 __all__ = ["serve"]
 
 
@@ -44,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     option("--kubeconfig", type=Path, help="write the administrator's kubeconfig to this file, once it is ready")
     option("--data-dir", type=Path, help="keep everything in this folder, and go on from it; nothing is kept without")
     option("--sync", action="store_true", help="with --data-dir: each write waits for the disk")
-    option("--nodes", type=_count, default=0, help="so many Nodes, on which Pods run (simulated); none without")
+    option("--nodes", type=node_count, default=0, help="so many Nodes, on which Pods run (simulated); none without")
     return parser
 
 
@@ -75,10 +77,4 @@ def _many_files() -> None:
 def _port(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 0 to 65535")
-    return int(text)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > 10_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes; give one from 0 to 10000")
     return int(text)

@@ -76,6 +76,8 @@ def _text(error: object) -> str:
 
     if isinstance(error, ControlPlaneError):
         return str(error)  # several lines where it quotes a log
+    if type(error).__str__ is OSError.__str__ and isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"  # without Python's number and quotes
     # Some texts are the server's and have lines, such as a CEL expression with a caret below it.
     text = " ".join(str(error).split())
     if isinstance(error, _expected()) or not isinstance(error, Exception):

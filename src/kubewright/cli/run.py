@@ -11,12 +11,13 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .layers import parse
 from .serving import add_options
+from .values import node_count
 
 if TYPE_CHECKING:
     from kubewright.client import ClientConfig
@@ -32,8 +33,10 @@ def run(arguments: Sequence[str]) -> None:
     """
     parser = _parser()
     given = parse(parser, arguments, os.environ)
-    if given.data_dir is not None and (given.kubeconfig is not None or given.context is not None):
-        parser.error("--data-dir is for the embedded API server; leave it, or --kubeconfig and --context, out")
+    if given.kubeconfig is not None or given.context is not None:
+        for option, value in (("--data-dir", given.data_dir), ("--nodes", given.nodes)):
+            if value is not None:
+                parser.error(f"{option} is for the embedded API server; leave it, or --kubeconfig and --context, out")
 
     from .election import BadFlag, with_election
     from .load import load_operator
@@ -59,31 +62,33 @@ def run(arguments: Sequence[str]) -> None:
             operator = operator.with_grace(seconds_of(given.shutdown_grace_period, "--shutdown-grace-period"))
     except (BadFlag, ValueError) as error:
         parser.error(str(error))
-    with _cluster(given) as config:
+    configured = _configured(given) if given.data_dir is None else None
+    if configured is not None and given.nodes is not None:
+        cure = "leave it out, or say --data-dir"
+        parser.error(f"--nodes is for the embedded API server, and {configured.source} names a cluster; {cure}")
+    with _embedded(given) if configured is None else nullcontext(configured) as config:
         operator.run(config=config, install=given.install_crds)
 
 
 @contextmanager
-def _cluster(given: argparse.Namespace) -> Iterator[ClientConfig]:
-    """The cluster that is configured; where none is, the embedded API server for as long as the operator runs.
+def _embedded(given: argparse.Namespace) -> Iterator[ClientConfig]:
+    """The embedded API server, for as long as the operator runs.
 
-    In a pod it is that only where a folder for its data is named: there a missing service account is a mistake, and an
-    operator on a cluster of its own would look well and do nothing.
+    It has a node, unless none is asked for: what an operator makes is to become ready, as on the cluster that it is
+    written for.
     """
-    config = _configured(given) if given.data_dir is None else None
-    if config is not None:
-        yield config
-        return
     from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 
+    nodes = 1 if given.nodes is None else given.nodes
     with (
-        EmbeddedThread(lambda: EmbeddedServer(data_dir=given.data_dir)) as served,
+        EmbeddedThread(lambda: EmbeddedServer(data_dir=given.data_dir, nodes=nodes)) as served,
         served.lent_kubeconfig() as path,
     ):
         why = "no cluster is configured: running" if given.data_dir is None else "running"
         kept = "in memory, until this ends" if given.data_dir is None else f"kept in {given.data_dir}"
+        lives = "Pods run nowhere" if nodes == 0 else f"Pods run on {nodes} simulated node{'s' if nodes > 1 else ''}"
         print(
-            f"{why} on the embedded API server, {kept}; "
+            f"{why} on the embedded API server, {kept}; {lives}; "
             f"look at it with: kubectl --kubeconfig {shlex.quote(str(path))} get all -A",
             file=sys.stderr,
             flush=True,
@@ -92,7 +97,11 @@ def _cluster(given: argparse.Namespace) -> Iterator[ClientConfig]:
 
 
 def _configured(given: argparse.Namespace) -> ClientConfig | None:
-    """The cluster that is configured, if one is."""
+    """The cluster that is configured, if one is; the embedded API server takes its place where none is.
+
+    In a pod it does so only where a folder for its data is named: there a missing service account is a mistake, and an
+    operator on a cluster of its own would look well and do nothing.
+    """
     from kubewright.client import ClientConfig
     from kubewright.client.config_sources import NoCluster
 
@@ -119,6 +128,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--context", help="the context of the kubeconfig")
     kept = "run on the embedded API server, whatever is configured, and keep all of it in this folder"
     option("--data-dir", type=Path, help=kept)
+    nodes = "of the embedded API server: so many Nodes, on which Pods run (simulated); 1"
+    option("--nodes", type=node_count, help=nodes)
     option("--namespace", "-n", help="watch this namespace only")
     flag = argparse.BooleanOptionalAction
     option("--install-crds", action=flag, default=True, help="apply the operator's CRDs first; the default")
