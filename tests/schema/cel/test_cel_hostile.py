@@ -284,3 +284,58 @@ def test_patterns_that_come_with_the_data_are_bounded_together() -> None:
 def test_long_texts_that_a_value_has_many_times_are_not_written_out() -> None:
     with pytest.raises(CostLimitExceeded):
         evaluate("'%s'.format([x])", [["a" * 1_000_000] * 50] * 50)
+
+
+LARGE = {
+    "entries": list(range(20_000)),
+    "nested": [[1] * 1_000 for _ in range(1_000)],
+    "same": [[1] * 1_000 for _ in range(1_000)],
+    "digits": "0" * 1_000_000 + "1",
+    "hours": "1h" * 200_000,
+    "url": "http://" + "a" * 1_000_000,
+    "version": "1.0.0-" + "a." * 500_000 + "a",
+    "mixed": [*range(19_999), "a"],
+}
+OF_DATA = stored().extend(variables=dict.fromkeys(LARGE, DYN))
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "'%s'.format([entries]) == ''",
+        "nested == same",
+        "nested in [same]",
+        "[nested].indexOf(same) < 0",
+        "entries + entries == []",
+        "int(digits) == 1",
+        "double(digits) == 1.0",
+        "duration(hours) == duration('1s')",
+        "isURL(url)",
+        "isSemver(version)",
+        "mixed.sum() == 1",
+        "mixed.sort() == []",
+    ],
+)
+def test_what_one_operation_may_do_is_bounded_over_all_of_an_evaluation(operation: str) -> None:
+    """Costs hardly count these: each takes milliseconds, and a loop of 20,000 would take minutes."""
+    begun = time.process_time()
+    with pytest.raises(CostLimitExceeded):
+        compile(f"entries.all(v, [{operation} || true].size() == 1)", OF_DATA).evaluate(LARGE, cost_limit=10**9)
+    assert time.process_time() - begun < 20
+
+
+def test_lists_that_are_joined_in_a_loop_do_not_fill_the_memory() -> None:
+    with pytest.raises(CostLimitExceeded):
+        evaluate("x.map(v, x + x).size() > 0", list(range(20_000)))
+
+
+def test_few_large_operations_are_not_refused() -> None:
+    program = compile("nested == same && nested in [same] && (entries + entries).size() == 40000", OF_DATA)
+    assert program.evaluate(LARGE, cost_limit=PER_CALL_LIMIT) is True
+    assert compile("int(digits) == 1", OF_DATA).evaluate(LARGE) is True
+
+
+def test_a_version_with_a_number_of_more_than_64_bits_is_refused() -> None:
+    for version in ("99999999999999999999.0.0", f"1.0.0-{'9' * 5_000}"):
+        with pytest.raises(EvaluationError, match="value out of range"):
+            evaluate("semver(x).major() == 1", version)

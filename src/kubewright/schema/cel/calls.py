@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from . import ops
 from . import pyast as py
 from .constants import constant_of, is_constant
-from .costs import SEARCHES, SLOW, ceil_tenth, size_of
+from .costs import SLOW, WALKS, ceil_tenth, size_of
 from .dispatch import Dispatch
 from .nodes import Call, Ident, ListNode, Literal, Node
 from .pyast import assign, binary, call, compare, const, if_, load
@@ -165,6 +165,7 @@ def _equality(gen: Generator, node: Call) -> ast.expr:
         return compare(left, operator, right)
     left, right = gen.keep(left), gen.keep(right)
     result = gen.name()
+    gen.is_bounded = True
     gen.globals["equals"] = ops.equals
     gen.globals["smaller_of"] = _smaller_of
     gen.block.statements.append(assign(result, call("equals", left, right)))
@@ -203,8 +204,10 @@ def _membership(gen: Generator, node: Call) -> ast.expr:
         kind = range_node.type.params[0].kind if range_node.type.params else "dyn"
         if kind in ("string", "int") and value_node.type.kind == kind and gen.is_sound:
             return compare(value, py.IN, entries)
+        gen.is_bounded = True
         gen.globals["in_list"] = ops.in_list
         return call("in_list", value, entries)
+    gen.is_bounded = True
     return _dispatched(gen, node, [value, entries])
 
 
@@ -236,7 +239,7 @@ def _general(gen: Generator, node: Call) -> ast.expr:
     certain = len(overloads) == 1 and all(
         place.kind in ("param", "dyn") or not arg.type.is_dyn for arg, place in zip(nodes, overload.args, strict=True)
     )
-    gen.has_searches = gen.has_searches or any(each.id in SEARCHES for each in overloads)
+    gen.is_bounded = gen.is_bounded or any(each.id in WALKS for each in overloads)
     if not certain:
         return _dispatched(gen, node, values)
     name = f"r_{overload.id}".replace(".", "_").replace("@", "_")

@@ -48,7 +48,7 @@ def generate(node: Node, env: Environment, costs: dict[str, RuntimeCost], *, is_
     """
     generator = Generator(env, costs, is_sound)
     run = generator.program(node)
-    return _limited(run) if generator.has_searches else run
+    return _limited(run) if generator.is_bounded else run
 
 
 def _limited(run: Run) -> Run:
@@ -78,8 +78,8 @@ class Generator:
         self.env = env
         self.costs = costs
         self.is_sound = is_sound
-        #: Whether there are calls that search by patterns.
-        self.has_searches = False
+        #: Whether there are calls that search by patterns or walk through values, which are bounded together.
+        self.is_bounded = False
         self.globals: dict[str, Any] = dict(GLOBALS)
         self.block = Block()
         self.count = 0

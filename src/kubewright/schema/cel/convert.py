@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from .clock import format_duration, format_timestamp, parse_duration, parse_timestamp
+from .effort import spend_long
 from .errors import EvaluationError
 from .ops import int64, timestamp, uint64
 from .values import Duration, Timestamp, UInt
@@ -33,12 +34,21 @@ def _fails(source: str, target: str) -> EvaluationError:
     return EvaluationError(f"type conversion error from '{source}' to '{target}'")
 
 
+def _whole(text: str, form: re.Pattern[str]) -> int | None:
+    """The number that a text is, if it is one and of no more than 64 bits; zeros before it do not count."""
+    spend_long(len(text))
+    if not form.fullmatch(text):
+        return None
+    digits = text.lstrip("+-").lstrip("0")
+    return None if len(digits) > 20 else int(digits or "0") * (-1 if text.startswith("-") else 1)
+
+
 def to_int(value: Any) -> int:
     match value:
         case str():
-            if not _INT.fullmatch(value) or len(value) > 40:
+            number = _whole(value, _INT)
+            if number is None:
                 raise _fails("string", "int")
-            number = int(value)
             if not -(2**63) <= number < 2**63:
                 raise _fails("string", "int")
             return number
@@ -57,9 +67,10 @@ def to_int(value: Any) -> int:
 def to_uint(value: Any) -> UInt:
     match value:
         case str():
-            if not _UINT.fullmatch(value) or len(value) > 40 or int(value) >= 2**64:
+            number = _whole(value, _UINT)
+            if number is None or number >= 2**64:
                 raise _fails("string", "uint")
-            return UInt(int(value))
+            return UInt(number)
         case float():
             if not 0 <= value < 18446744073709551616.0:
                 raise EvaluationError("unsigned integer overflow")
@@ -69,6 +80,8 @@ def to_uint(value: Any) -> UInt:
 
 def to_double(value: Any) -> float:
     if isinstance(value, str):
+        # Python takes longer for a number the longer it is.
+        spend_long(4 * len(value))
         text = value.lower()
         sign = -1.0 if text.startswith("-") else 1.0
         named = _NAMED.get(text.lstrip("+-"))
@@ -120,6 +133,7 @@ def to_string(value: Any) -> str:
         case float():
             return double_text(value)
         case bytes():
+            spend_long(len(value))
             try:
                 return value.decode()
             except UnicodeDecodeError:
@@ -150,6 +164,7 @@ def to_duration(value: Any) -> Duration:
         return value
     if isinstance(value, int):
         return Duration(value)
+    spend_long(40 * len(value))
     try:
         return parse_duration(value)
     except ValueError:
@@ -161,6 +176,7 @@ def to_timestamp(value: Any) -> Timestamp:
         return value
     if isinstance(value, int):
         return timestamp(int(value) * 10**9)
+    spend_long(len(value))
     try:
         return parse_timestamp(value)
     except ValueError:

@@ -13,7 +13,7 @@ from .values import KeptObject, Optional
 
 __all__ = [
     "CREATE_LIST", "CREATE_MAP", "CREATE_OBJECT", "IDENT", "REGEX_FACTOR", "RUNTIME", "RuntimeCost", "STRING_FACTOR",
-    "SEARCHES", "SLOW", "ceil_tenth", "size_of",
+    "SEARCHES", "SLOW", "WALKS", "ceil_tenth", "size_of",
 ]  # fmt: skip
 
 IDENT: Final = 1
@@ -30,6 +30,53 @@ SEARCHES: Final = frozenset(
 #: Overloads whose one call can take seconds. What they will cost is known from their arguments, and is asked before.
 SLOW: Final = frozenset(
     SEARCHES | {"list_distinct", "list_sets_contains_list", "list_sets_intersects_list", "list_sets_equivalent_list"}
+)
+
+#: Overloads that walk through long texts or large lists, for more than they cost: what they do is bounded together.
+WALKS: Final = frozenset(
+    {
+        *SEARCHES,
+        "add_list",
+        "equals",
+        "not_equals",
+        "in_list",
+        "string_format",
+        "list_distinct",
+        "list_flatten",
+        "list_flatten_int",
+        "list_join",
+        "list_join_string",
+        "list_sets_contains_list",
+        "list_sets_intersects_list",
+        "list_sets_equivalent_list",
+        "list_a_index_of_int",
+        "list_a_last_index_of_int",
+        "list_includes_dyn_dyn",
+        "bytes_to_string",
+        "string_to_int64",
+        "string_to_uint64",
+        "string_to_double",
+        "string_to_duration",
+        "string_to_timestamp",
+        "string_to_quantity",
+        "string_to_semver",
+        "string_bool_to_semver",
+        "is_semver_string",
+        "is_semver_string_bool",
+        "semver_is_greater_than",
+        "semver_is_less_than",
+        "semver_compare_to",
+        "string_to_url",
+        "is_url_string",
+        "url_get_query",
+        "string_to_ip",
+        "string_to_cidr",
+        *(
+            f"list_{item}_{name}"
+            for item in ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
+            for name in (f"sum_{item}", f"max_{item}", f"min_{item}", "is_sorted_bool", "sort", "sortByAssociatedKeys")
+        ),
+    }
 )
 
 RuntimeCost = Callable[[tuple[Any, ...], Any], int]

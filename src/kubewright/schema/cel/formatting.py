@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .convert import double_text, to_string
-from .effort import check_effort
+from .effort import check_effort, spend_work
 from .errors import EvaluationError
-from .ops import type_name
+from .ops import check_size, type_name
 from .values import Duration, Timestamp, TypeValue, UInt, decode_key
 
 __all__ = ["Clause", "clauses", "format_string"]
@@ -94,6 +94,10 @@ def format_string(template: str, args: list[Any]) -> str:
         except ValueError as error:
             raise EvaluationError(f"error during formatting: {error}") from None
         used += 1
+    size = sum(map(len, shown))
+    check_size(size)
+    # Costs do not count what is written.
+    spend_work(size // 40)
     return "".join(shown)
 
 
@@ -153,6 +157,9 @@ def _go_quote(text: str) -> str:
         "\t": "\\t",
         "\v": "\\v",
     }
+    if text.isprintable():
+        # Long texts that need no more are many.
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     shown = "".join(escapes.get(char) or (char if char.isprintable() else _escape_rune(ord(char))) for char in text)
     return f'"{shown}"'
 

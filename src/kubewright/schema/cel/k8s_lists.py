@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from .. import re2
+from .effort import spend_long
 from .equality import equals
 from .errors import EvaluationError
 from .lists import COMPARABLE
@@ -27,6 +28,7 @@ def _extreme(name: str, worse: int) -> Callable[[list[Any]], Any]:
     def extreme(items: list[Any]) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
+        spend_long(20 * len(items))
         best = items[0]
         for item in items[1:]:
             if compare(best, item) == worse:
@@ -39,6 +41,7 @@ def _extreme(name: str, worse: int) -> Callable[[list[Any]], Any]:
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
     def total(items: list[Any]) -> Any:
         found = zero
+        spend_long(20 * len(items))
         for item in items:
             found = add(found, item)
         return found
@@ -47,6 +50,7 @@ def _sum(zero: Any) -> Callable[[list[Any]], Any]:
 
 
 def _is_sorted(items: list[Any]) -> bool:
+    spend_long(20 * len(items))
     return all(compare(one, other) <= 0 for one, other in pairwise(items))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from typing import ClassVar, Final
 
+from .effort import spend_long
 from .errors import EvaluationError
 from .signatures import Library
 from .types import opaque, type_of_type
@@ -78,6 +79,7 @@ def _quoted(text: str) -> str:
 
 def _address(text: str) -> _Address:
     """An address by Go's netip rules. Raises ValueError with Go's words."""
+    spend_long(4 * len(text))
     for char in text:
         if char == ".":
             return _v4(text)

@@ -6,6 +6,7 @@ from functools import total_ordering
 from typing import ClassVar, Final
 
 from ...model import Quantity
+from .effort import spend_long
 from .errors import EvaluationError
 from .signatures import Library
 from .types import object_type, type_of_type
@@ -35,6 +36,7 @@ class QuantityValue:
 
 
 def _parse(text: str) -> QuantityValue:
+    spend_long(len(text))
     try:
         return QuantityValue(Quantity(text))
     except ValueError:
@@ -110,6 +112,7 @@ class Semver:
         self.pre = pre
 
     def _key(self) -> tuple[int, int, int, bool, list[tuple[bool, int, str]]]:
+        spend_long(50 * len(self.pre))
         pre = [(not each.isdigit(), int(each) if each.isdigit() else 0, each) for each in self.pre]
         return self.major, self.minor, self.patch, not self.pre, pre
 
@@ -128,6 +131,7 @@ _ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST
 
 def parse_semver(text: str) -> Semver:
     """A version by https://semver.org. Raises ValueError with the server's words."""
+    spend_long(4 * len(text))
     if not text:
         raise ValueError("Version string empty")
     parts = text.split(".", 2)
@@ -146,6 +150,8 @@ def parse_semver(text: str) -> Semver:
             raise ValueError(f'Invalid character(s) found in prerelease "{each}"')
         if each.isdigit() and len(each) > 1 and each[0] == "0":
             raise ValueError(f'Numeric PreRelease version must not contain leading zeroes "{each}"')
+        if each.isdigit():
+            _unsigned(each)
         found.append(each)
     for each in build.split(".") if plus else ():
         if not each:
@@ -156,13 +162,20 @@ def parse_semver(text: str) -> Semver:
 
 
 def _version_number(text: str, title: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit()) or len(text) > 20:
+    if not (text.isascii() and text.isdigit()):
         if not text and title == "Patch":
             raise ValueError('strconv.ParseUint: parsing "": invalid syntax')
         raise ValueError(f'Invalid character(s) found in {name} number "{text}"')
     if len(text) > 1 and text[0] == "0":
         raise ValueError(f'{title} number must not contain leading zeroes "{text}"')
-    return int(text)
+    return _unsigned(text)
+
+
+def _unsigned(digits: str) -> int:
+    number = int(digits) if len(digits) <= 20 else 2**64
+    if number >= 2**64:
+        raise ValueError(f'strconv.ParseUint: parsing "{digits}": value out of range')
+    return number
 
 
 def _normalized(text: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import ClassVar, Final
 from urllib.parse import unquote_plus, unquote_to_bytes
 
+from .effort import spend_long
 from .errors import EvaluationError
 from .signatures import Library
 from .types import object_type, type_of_type
@@ -62,6 +63,7 @@ class URL:
 
     def values(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
+        spend_long(20 * len(self.query))
         for pair in self.query.split("&"):
             if not pair or ";" in pair:
                 continue
@@ -78,6 +80,7 @@ def parse_url(text: str) -> URL:
     Raises:
         ValueError: it is none; Go's words.
     """
+    spend_long(6 * len(text))
     try:
         return _parse(text)
     except ValueError as error:

@@ -6,6 +6,7 @@ from functools import cmp_to_key
 from typing import Any, Final
 
 from .costs import CREATE_LIST, RuntimeCost, size_of
+from .effort import spend_long, spend_work
 from .equality import all_in_list, any_in_list, distinct
 from .errors import CostLimitExceeded, EvaluationError
 from .ops import check_size, compare, type_name
@@ -38,8 +39,12 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     found = list(items)
+    spend_long(4 * len(items))
     while depth and any(isinstance(item, list) for item in found):
-        check_size(8 * sum(len(item) if isinstance(item, list) else 1 for item in found))
+        size = sum(len(item) if isinstance(item, list) else 1 for item in found)
+        check_size(8 * size)
+        # The cost is that of the list as it was.
+        spend_work(size // 8)
         found = [inner for item in found for inner in (item if isinstance(item, list) else (item,))]
         depth -= 1
     return found
@@ -55,6 +60,7 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list,"
             f" but got {len(items)} and {len(keys)} elements respectively"
         )
+    spend_long(4 * len(items))
     if len({type_name(key) for key in keys}) > 1:
         raise EvaluationError("list elements must have the same type")
     places: list[int] = list(range(len(items)))

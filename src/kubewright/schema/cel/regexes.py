@@ -8,6 +8,7 @@ which `Program` enters where it has searches), and what patterns that are only k
 from __future__ import annotations
 
 from .. import re2
+from .effort import spend_work
 from .errors import CostLimitExceeded
 
 __all__ = ["compile_late", "find", "find_all", "search"]
@@ -21,10 +22,7 @@ def compile_late(pattern: str) -> re2.Regex:
         CostLimitExceeded: what the evaluation may do is used up.
     """
     regex = re2.compile(pattern)
-    try:
-        re2.spend(len(pattern) + regex.size)
-    except re2.TooLong:
-        raise CostLimitExceeded from None
+    spend_work(len(pattern) + regex.size)
     return regex
 
 

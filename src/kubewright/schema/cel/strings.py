@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .effort import spend_long
 from .errors import EvaluationError
 from .formatting import format_string
 from .ops import check_size
@@ -102,6 +103,7 @@ def _substring_to(text: str, start: int, end: int) -> str:
 
 
 def _join(items: list[Any], separator: str = "") -> str:
+    spend_long(4 * len(items))
     for item in items:
         if not isinstance(item, str):
             raise EvaluationError(f"join: invalid input: {item}")
