@@ -19,7 +19,7 @@ from typing import Final
 
 from .re2_linear import MAX_INSTRUCTIONS, Automaton, TooLarge, TooLong, Work, danger, program_size
 from .re2_syntax import parse
-from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat
+from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Re2Error, Repeat, fold
 from .re2_unicode import MAX_RUNE
 
 __all__ = ["MAX_WORK", "Re2Error", "Regex", "TooLong", "Work", "compile", "limited", "quote_meta", "spend"]
@@ -98,14 +98,20 @@ class Regex:
         self.size = program_size(tree)
         level = danger(tree)
         self.groups, ranges = _count_parts(tree)
+        self._re = _NONE
         is_for_re = level < _WORST and ranges <= MAX_RANGES
+        if is_for_re:
+            try:
+                self._re = re.compile(_write(tree))
+            except (re.error, RecursionError, OverflowError):
+                # What `re` has no stack for, an automaton has: Go takes a thousand groups in each other.
+                is_for_re = False
         if not is_for_re and self.size > MAX_INSTRUCTIONS * 2:
             raise TooLarge
         #: What needs an automaton and is too large for one is refused here, before any text.
         self._automaton = None if is_for_re else Automaton(tree)
         #: The longest text that `re` is trusted with.
         self._longest = _TRUSTED[level] if is_for_re else -1
-        self._re = re.compile(_write(tree)) if is_for_re else _NONE
 
     def _linear(self, text: str) -> Automaton | None:
         """What to match a text with instead of `re`, if it is not to be trusted with that."""
@@ -187,7 +193,7 @@ def compile(text: str) -> Regex:  # noqa: A001 - the name that `re` has
     tree = parse(text)
     try:
         return Regex(text, tree)
-    except (re.error, RecursionError, OverflowError, TooLarge):
+    except TooLarge:
         raise Re2Error("expression too large", text) from None
 
 
@@ -215,21 +221,25 @@ def _count_parts(root: Node) -> tuple[int, int]:
     return groups, ranges
 
 
-def _write(node: Node) -> str:
-    match node:
-        case Chars():
-            return _write_chars(node.ranges)
-        case Assertion():
-            return _ASSERTIONS[node.kind]
-        case Group():
-            return f"({_write(node.item)})"
-        case Concat():
-            return "".join(f"(?:{_write(item)})" if isinstance(item, Choice) else _write(item) for item in node.items)
-        case Choice():
-            return "|".join(map(_write, node.items))
-        case Repeat():
-            suffix = "" if node.greedy else "?"
-            return f"(?:{_write(node.item)}){_count(node.low, node.high)}{suffix}"
+def _write(root: Node) -> str:
+    def write(node: Node, parts: list[str]) -> str:
+        match node:
+            case Chars():
+                return _write_chars(node.ranges)
+            case Assertion():
+                return _ASSERTIONS[node.kind]
+            case Group():
+                return f"({parts[0]})"
+            case Concat():
+                items = zip(node.items, parts, strict=True)
+                return "".join(f"(?:{part})" if isinstance(item, Choice) else part for item, part in items)
+            case Choice():
+                return "|".join(parts)
+            case Repeat():
+                suffix = "" if node.greedy else "?"
+                return f"(?:{parts[0]}){_count(node.low, node.high)}{suffix}"
+
+    return fold(root, write)[id(root)]
 
 
 def _count(low: int, high: int | None) -> str:

@@ -14,17 +14,20 @@ threads may be looked at.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Generator
 from typing import Any, Final
 
-from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Repeat
+from .re2_tree import Assertion, Chars, Choice, Concat, Group, Node, Repeat, fold
 
-__all__ = ["MAX_INSTRUCTIONS", "Automaton", "TooLarge", "TooLong", "Work", "danger", "is_nullable", "program_size"]
+__all__ = ["MAX_INSTRUCTIONS", "Automaton", "TooLarge", "TooLong", "Work", "danger", "nullables", "program_size"]
 
 MAX_INSTRUCTIONS: Final = 200_000
 #: Steps from one set of threads to the next that are remembered, and threads in these sets; then all is forgotten.
 MAX_STEPS: Final = 10_000
 MAX_THREADS: Final = 50_000
 _LONG: Final = 100
+#: Of parts whose instructions are wanted: a part and where it goes on, each answered with its first instruction.
+_Steps = Generator[tuple[Node, int], int, int]
 _BEGIN_OR_END, _NEWLINE, _WORD, _OTHER = range(4)
 
 
@@ -53,6 +56,7 @@ class Work:
 def danger(root: Node) -> int:
     """0: `re` is linear. 1: quadratic or so, for long texts only. 2: exponential, or another match than Go's."""
     loops = 0
+    empty = nullables(root)
     todo = [(root, False)]
     is_long = False
     while todo:
@@ -62,7 +66,7 @@ def danger(root: Node) -> int:
                 # Linear, but each place of the text is tried for so long.
                 is_long = is_long or each.low > _LONG
                 again = each.high is None or each.high > 1
-                if again and is_nullable(each.item):
+                if again and id(each.item) in empty:
                     return 2
                 if each.low != each.high:
                     loops += 1
@@ -82,33 +86,41 @@ def danger(root: Node) -> int:
 
 def program_size(root: Node) -> int:
     """How many instructions an automaton would have, about; without making it."""
-    match root:
-        case Chars() | Assertion():
-            return 1
-        case Group():
-            return program_size(root.item)
-        case Concat() | Choice():
-            return sum(map(program_size, root.items)) + len(root.items)
-        case Repeat():
-            copies = root.low + 1 if root.high is None else root.high
-            return copies * (program_size(root.item) + 1) + 1
+
+    def size(node: Node, parts: list[int]) -> int:
+        match node:
+            case Chars() | Assertion():
+                return 1
+            case Group():
+                return parts[0]
+            case Concat() | Choice():
+                return sum(parts) + len(parts)
+            case Repeat():
+                copies = max(node.low, 1) if node.high is None else node.high
+                return copies * (parts[0] + 1) + 1
+
+    return fold(root, size)[id(root)]
 
 
-def is_nullable(node: Node) -> bool:
-    """Whether the empty text may match."""
-    match node:
-        case Chars():
-            return False
-        case Assertion():
-            return True
-        case Repeat():
-            return node.low == 0 or is_nullable(node.item)
-        case Group():
-            return is_nullable(node.item)
-        case Concat():
-            return all(map(is_nullable, node.items))
-        case Choice():
-            return any(map(is_nullable, node.items))
+def nullables(root: Node) -> set[int]:
+    """The ids of the nodes that may match the empty text."""
+
+    def is_nullable(node: Node, parts: list[bool]) -> bool:
+        match node:
+            case Chars():
+                return False
+            case Assertion():
+                return True
+            case Repeat():
+                return node.low == 0 or parts[0]
+            case Group():
+                return parts[0]
+            case Concat():
+                return all(parts)
+            case Choice():
+                return any(parts)
+
+    return {each for each, may_be in fold(root, is_nullable).items() if may_be}
 
 
 def _is_same_loop(outer: Repeat, inner: Repeat) -> bool:
@@ -149,8 +161,10 @@ class Automaton:
         self._code: list[tuple[str, Any, int]] = []
         # Copies of a repeated class share its starts.
         self._starts: dict[int, tuple[int, ...]] = {}
+        self._empty = nullables(node)
         end = self._emit("match", None, 0)
         self._start = self._compile(node, end)
+        del self._empty
         self._memory = _Memory()
 
     # -- construction -------------------------------------------------------------------------------------------------
@@ -162,62 +176,84 @@ class Automaton:
         return len(self._code) - 1
 
     def _compile(self, node: Node, then: int) -> int:
-        """Instructions for a node that go on at `then`; the first of them."""
+        """Instructions for a node that go on at `then`; the first of them. Trees are deeper than Python's stack."""
+        waiting = [self._steps(node, then)]
+        first: int | None = None
+        while waiting:
+            try:
+                part, then = next(waiting[-1]) if first is None else waiting[-1].send(first)
+            except StopIteration as done:
+                waiting.pop()
+                first = done.value
+                continue
+            match part:
+                case Chars():
+                    first = self._chars(part, then)
+                case Assertion():
+                    first = self._emit("assert", part.kind, then)
+                case _:
+                    first = None
+                    waiting.append(self._steps(part, then))
+        assert first is not None
+        return first
+
+    def _chars(self, node: Chars, then: int) -> int:
+        starts = self._starts.get(id(node))
+        if starts is None:
+            starts = self._starts[id(node)] = tuple(low for low, _ in node.ranges)
+        return self._emit("char", (starts, node.ranges), then)
+
+    def _steps(self, node: Node, then: int) -> _Steps:
         match node:
-            case Chars():
-                starts = self._starts.get(id(node))
-                if starts is None:
-                    starts = self._starts[id(node)] = tuple(low for low, _ in node.ranges)
-                return self._emit("char", (starts, node.ranges), then)
-            case Assertion():
-                return self._emit("assert", node.kind, then)
+            case Chars() | Assertion():
+                return (yield node, then)
             case Group():
-                return self._compile(node.item, then)
+                return (yield node.item, then)
             case Concat():
                 for item in reversed(node.items):
-                    then = self._compile(item, then)
+                    then = yield item, then
                 return then
             case Choice():
-                first = self._compile(node.items[-1], then)
+                first = yield node.items[-1], then
                 for item in reversed(node.items[:-1]):
-                    first = self._emit("split", first, self._compile(item, then))
+                    first = self._emit("split", first, (yield item, then))
                 return first
             case Repeat():
-                return self._repeat(node, then)
+                return (yield from self._repeat(node, then))
 
-    def _repeat(self, node: Repeat, then: int) -> int:
+    def _repeat(self, node: Repeat, then: int) -> _Steps:
         item = node.item
         if node.high == 0:
             return then
         while isinstance(item, Repeat) and _is_same_loop(node, item):
             item = item.item
         if node.high is None:
-            after = self._plus(item, then, node.greedy) if node.low else self._star(item, then, node.greedy)
+            after = yield from (self._plus if node.low else self._star)(item, then, node.greedy)
             copies = node.low - 1
         else:
             after = then
             for _ in range(node.high - node.low):
-                after = self._either(self._compile(item, after), then, node.greedy)
+                after = self._either((yield item, after), then, node.greedy)
             copies = node.low
         for _ in range(copies):
-            after = self._compile(item, after)
+            after = yield item, after
         return after
 
     def _either(self, inside: int, outside: int, greedy: bool) -> int:
         return self._emit("split", outside, inside) if greedy else self._emit("split", inside, outside)
 
-    def _plus(self, item: Node, then: int, greedy: bool) -> int:
+    def _plus(self, item: Node, then: int, greedy: bool) -> _Steps:
         loop = self._emit("split", then, then)
-        inside = self._compile(item, loop)
+        inside = yield item, loop
         self._code[loop] = ("split", then, inside) if greedy else ("split", inside, then)
         return inside
 
-    def _star(self, item: Node, then: int, greedy: bool) -> int:
-        if is_nullable(item):
+    def _star(self, item: Node, then: int, greedy: bool) -> _Steps:
+        if id(item) in self._empty:
             # (x+)? and not x*: of equal matches, the one that Go prefers.
-            return self._either(self._plus(item, then, greedy), then, greedy)
+            return self._either((yield from self._plus(item, then, greedy)), then, greedy)
         loop = self._emit("split", then, then)
-        inside = self._compile(item, loop)
+        inside = yield item, loop
         self._code[loop] = ("split", then, inside) if greedy else ("split", inside, then)
         return loop
 

@@ -8,40 +8,29 @@ Rule: https://github.com/google/re2/wiki/Syntax and Go's regexp/syntax package.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
+from .re2_limits import ASSERTION, CLASS, LITERAL, Frame, Limits, Measure
 from .re2_tree import (
     ANY,
     ANY_BUT_NEWLINE,
-    MAX_HEIGHT,
     MAX_REPEAT,
     Assertion,
     Chars,
-    Choice,
-    Concat,
     Group,
     Node,
     Re2Error,
     Repeat,
-    check_size,
+    flatten,
     within,
 )
 from .re2_unicode import MAX_RUNE, PERL, POSIX, Ranges, fold_ranges, merge, named_ranges, negate
 
 __all__ = ["parse"]
 
+#: Groups in groups; deeper ones may hold sequences in sequences without number.
+DEEP: Final = 100
 CONTROLS: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-
-
-@dataclass(slots=True)
-class _Frame:
-    """An open parenthesis: what it holds so far, and the flags to return to."""
-
-    capturing: bool
-    flags: frozenset[str]
-    items: list[Node]
-    choices: list[Node]
 
 
 def parse(text: str) -> Node:
@@ -58,8 +47,10 @@ class _Parser:
         self.text = text
         self.at = 0
         self.flags: frozenset[str] = frozenset()
-        self.frame = _Frame(False, self.flags, [], [])
-        self.open: list[_Frame] = []
+        self.limits = Limits(text)
+        self.frame = Frame(False, self.flags)
+        self.open: list[Frame] = []
+        self.depth = 0
 
     def fail(self, rule: str, start: int, end: int | None = None) -> NoReturn:
         raise Re2Error(rule, self.text[start:end])
@@ -75,8 +66,7 @@ class _Parser:
                 self.left_paren()
             elif char == "|":
                 self.at += 1
-                self.frame.choices.append(_concat(self.frame.items))
-                self.frame.items = []
+                self.frame.alternative(self.limits)
             elif char == ")":
                 self.right_paren()
             elif char in "*+?":
@@ -95,9 +85,8 @@ class _Parser:
             last_repeat = repeat
         if self.open:
             self.fail("missing closing )", 0)
-        node = self.close(self.frame)
-        check_size(node, text)
-        return node
+        node, _ = self.frame.close(self.limits)
+        return flatten(node) if self.depth > DEEP else node
 
     # -- groups -------------------------------------------------------------------------------------------------------
 
@@ -143,24 +132,21 @@ class _Parser:
 
     def push(self, capturing: bool, length: int) -> None:
         self.open.append(self.frame)
-        self.frame = _Frame(capturing, self.flags, [], [])
+        self.frame = Frame(capturing, self.flags)
+        self.depth = max(self.depth, len(self.open))
         self.at += length
-        if len(self.open) > MAX_HEIGHT:
-            self.fail("expression nests too deeply", 0)
 
     def right_paren(self) -> None:
         if not self.open:
             self.fail("unexpected )", 0)
         done = self.frame
-        node = self.close(done)
+        node, measure = self.frame.close(self.limits)
         self.frame = self.open.pop()
-        self.frame.items.append(Group(node) if done.capturing else node)
+        if done.capturing:
+            node, measure = Group(node), self.limits.group(measure)
+        self.frame.add(node, measure)
         self.flags = done.flags
         self.at += 1
-
-    def close(self, frame: _Frame) -> Node:
-        last = _concat(frame.items)
-        return Choice((*frame.choices, last)) if frame.choices else last
 
     # -- repetition ---------------------------------------------------------------------------------------------------
 
@@ -174,6 +160,7 @@ class _Parser:
         if not self.frame.items:
             self.fail("missing argument to repetition operator", start, self.at)
         node = Repeat(self.frame.items[-1], low, high, greedy)
+        self.frame.measures[-1] = self.limits.repeat(self.frame.measures[-1], low, high, counted=counted)
         if counted and (low >= 2 or (high or 0) >= 2) and not within(node, MAX_REPEAT):
             self.fail("invalid repeat count", start, self.at)
         self.frame.items[-1] = node
@@ -210,44 +197,55 @@ class _Parser:
     # -- single characters --------------------------------------------------------------------------------------------
 
     def single(self, char: str) -> None:
-        items, flags = self.frame.items, self.flags
+        flags = self.flags
         if char == "^":
-            items.append(Assertion("line begin" if "m" in flags else "text begin"))
+            self.assertion("line begin" if "m" in flags else "text begin")
         elif char == "$":
-            items.append(Assertion("line end" if "m" in flags else "text end"))
+            self.assertion("line end" if "m" in flags else "text end")
         elif char == ".":
-            items.append(ANY if "s" in flags else ANY_BUT_NEWLINE)
+            self.leaf(ANY if "s" in flags else ANY_BUT_NEWLINE, CLASS, 0)
         elif char == "[":
-            items.append(self.char_class())
+            self.chars(self.char_class())
             return
         elif char == "\\":
             self.escape()
             return
         else:
-            items.append(self.literal(ord(char)))
+            self.literal(ord(char))
         self.at += 1
 
-    def literal(self, rune: int) -> Chars:
+    def leaf(self, node: Node, measure: Measure, runes: int) -> None:
+        self.frame.add(node, self.limits.leaf(measure, runes))
+
+    def assertion(self, kind: str) -> None:
+        self.leaf(Assertion(kind), ASSERTION, 0)
+
+    def literal(self, rune: int) -> None:
         ranges: Ranges = ((rune, rune),)
-        return Chars(fold_ranges(ranges) if "i" in self.flags else ranges)
+        self.leaf(Chars(fold_ranges(ranges) if "i" in self.flags else ranges), LITERAL, 1)
+
+    def chars(self, ranges: Ranges) -> None:
+        is_one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+        self.leaf(Chars(ranges), LITERAL if is_one else CLASS, 2 * len(ranges))
 
     def escape(self) -> None:
-        text, start, items = self.text, self.at, self.frame.items
+        text, start = self.text, self.at
         follows = text[start + 1 : start + 2]
         assertion = {"A": "text begin", "z": "text end", "b": "word boundary", "B": "no word boundary"}.get(follows)
         if assertion is not None:
-            items.append(Assertion(assertion))
+            self.assertion(assertion)
             self.at += 2
         elif follows == "C":
             self.fail("invalid escape sequence", start, start + 2)
         elif follows == "Q":
             end = text.find("\\E", start + 2)
-            items.extend(self.literal(ord(char)) for char in text[start + 2 : end if end >= 0 else None])
+            for char in text[start + 2 : end if end >= 0 else None]:
+                self.literal(ord(char))
             self.at = end + 2 if end >= 0 else len(text)
         elif (ranges := self.class_escape()) is not None:
-            items.append(Chars(ranges))
+            self.chars(ranges)
         else:
-            items.append(self.literal(self.escaped_rune()))
+            self.literal(self.escaped_rune())
 
     def class_escape(self) -> Ranges | None:
         """What `\\d`, `\\pL` and their like hold, or None where there is no such thing."""
@@ -327,7 +325,7 @@ class _Parser:
 
     # -- classes ------------------------------------------------------------------------------------------------------
 
-    def char_class(self) -> Chars:
+    def char_class(self) -> Ranges:
         text, whole = self.text, self.at
         self.at += 1
         negated = text.startswith("^", self.at)
@@ -354,7 +352,7 @@ class _Parser:
             found.extend(fold_ranges(ranges) if "i" in self.flags else ranges)
         self.at += 1
         ranges = merge(found)
-        return Chars(negate(ranges) if negated else ranges)
+        return negate(ranges) if negated else ranges
 
     def posix_class(self) -> Ranges | None:
         if not self.text.startswith("[:", self.at):
@@ -380,10 +378,6 @@ class _Parser:
             return self.escaped_rune()
         self.at += 1
         return ord(char)
-
-
-def _concat(items: list[Node]) -> Node:
-    return items[0] if len(items) == 1 else Concat(tuple(items))
 
 
 def _is_hex(char: str) -> bool:

@@ -8,13 +8,15 @@
 | `Group(item)` | a capturing group; names are checked and dropped |
 | `Concat(items)`, `Choice(items)` | one after the other; leftmost of several |
 
-Limits are Go's: repetition counts up to 1000 (nested ones multiplied), 1000 levels of nesting, about 3.3 million nodes.
+Limits are Go's: repetition counts up to 1000 (nested ones multiplied), 1000 levels of nesting, about 3.3 million nodes,
+some 33 million bounds of ranges. So nothing here or in what walks through a tree may use Python's stack.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from .re2_unicode import MAX_RUNE, Ranges
 
@@ -22,7 +24,9 @@ __all__ = [
     "ANY",
     "ANY_BUT_NEWLINE",
     "MAX_HEIGHT",
+    "MAX_NODES",
     "MAX_REPEAT",
+    "MAX_RUNES",
     "Assertion",
     "Chars",
     "Choice",
@@ -31,13 +35,17 @@ __all__ = [
     "Node",
     "Re2Error",
     "Repeat",
-    "check_size",
+    "flatten",
+    "fold",
     "within",
 ]
+
+T = TypeVar("T")
 
 MAX_REPEAT: Final = 1000
 MAX_HEIGHT: Final = 1000
 MAX_NODES: Final = 128 * 1024 * 1024 // 40
+MAX_RUNES: Final = 128 * 1024 * 1024 // 4
 
 
 class Re2Error(ValueError):
@@ -93,41 +101,76 @@ ANY: Final = Chars(((0, MAX_RUNE),))
 ANY_BUT_NEWLINE: Final = Chars(((0, 9), (11, MAX_RUNE)))
 
 
-def within(node: Node, budget: int) -> bool:
-    """Whether counted repetitions, multiplied along each way down, stay within the budget."""
-    if isinstance(node, Repeat) and node.low + (node.high or 0) > 0 and (node.high is not None or node.low > 1):
-        most = node.high if node.high is not None else node.low
-        if node.high == 0:
-            return True
-        if most > budget:
-            return False
-        if most > 0:
-            budget //= most
-    if isinstance(node, Repeat | Group):
-        return within(node.item, budget)
-    if isinstance(node, Concat | Choice):
-        return all(within(item, budget) for item in node.items)
-    return True
+def children(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Repeat() | Group():
+            return (node.item,)
+        case Concat() | Choice():
+            return node.items
+    return ()
 
 
-def check_size(node: Node, text: str) -> None:
-    def walk(node: Node, height: int) -> int:
-        if height > MAX_HEIGHT:
-            raise Re2Error("expression nests too deeply", text)
+def fold(root: Node, combine: Callable[[Node, list[T]], T]) -> dict[int, T]:
+    """What `combine` makes of each node and of what it made of the parts, by the node's id. Depth is no matter."""
+    order: list[Node] = []
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        order.append(node)
+        todo += children(node)
+    made: dict[int, T] = {}
+    for node in reversed(order):
+        made[id(node)] = combine(node, [made[id(each)] for each in children(node)])
+    return made
+
+
+def flatten(root: Node) -> Node:
+    """The same without sequences in sequences and choices in choices, which may nest deeper than anything else."""
+    order: list[tuple[Node, list[Node]]] = []
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        parts = _parts(node)
+        order.append((node, parts))
+        todo += parts
+    made: dict[int, Node] = {}
+    for node, parts in reversed(order):
+        items = tuple(made[id(each)] for each in parts)
         match node:
-            case Repeat():
-                each = walk(node.item, height + 1)
-                return each * max(node.low + 1, node.high or 1) + 1
-            case Group():
-                return walk(node.item, height + 1) + 2
+            case Repeat() | Group():
+                made[id(node)] = replace(node, item=items[0])
             case Concat() | Choice():
-                return sum(walk(item, height + 1) for item in node.items) + len(node.items)
+                made[id(node)] = replace(node, items=items)
             case _:
-                return 1
+                made[id(node)] = node
+    return made[id(root)]
 
-    try:
-        size = walk(node, 1)
-    except RecursionError:
-        raise Re2Error("expression nests too deeply", text) from None
-    if size > MAX_NODES:
-        raise Re2Error("expression too large", text)
+
+def _parts(node: Node) -> list[Node]:
+    if not isinstance(node, Concat | Choice):
+        return list(children(node))
+    parts: list[Node] = []
+    todo = list(reversed(node.items))
+    while todo:
+        each = todo.pop()
+        if isinstance(each, Concat | Choice) and each.__class__ is node.__class__:
+            todo.extend(reversed(each.items))
+        else:
+            parts.append(each)
+    return parts
+
+
+def within(root: Node, budget: int) -> bool:
+    """Whether counted repetitions, multiplied along each way down, stay within the budget."""
+    todo = [(root, budget)]
+    while todo:
+        node, left = todo.pop()
+        if isinstance(node, Repeat) and (node.low, node.high) not in ((0, None), (1, None), (0, 1)):
+            most = node.high if node.high is not None else node.low
+            if most == 0:
+                continue
+            if most > left:
+                return False
+            left //= most
+        todo += [(each, left) for each in children(node)]
+    return True

@@ -128,9 +128,34 @@ def test_short_texts_are_no_way_around_exponential_time() -> None:
     assert time.process_time() - begun < 5
 
 
-def test_deep_nesting_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("opening", "closing", "most"),
+    [
+        ("(", ")", 999),
+        ("(b?", ")", 499),
+        ("(b|", ")", 499),
+        ("(?:", ")*", 999),
+        ("(?:", ")+", 999),
+    ],
+)
+def test_expressions_nest_as_deep_as_in_go(opening: str, closing: str, most: int) -> None:
+    assert re2.compile(opening * most + "ab" + closing * most).search("xab")
     with pytest.raises(re2.Re2Error, match="nests too deeply"):
-        re2.compile("(" * 5_000 + "a" + ")" * 5_000)
+        re2.compile(opening * (most + 1) + "ab" + closing * (most + 1))
+
+
+@pytest.mark.parametrize("opening", ["(?:", "(?:a", "(?:bc|"])
+def test_groups_that_are_no_more_than_parentheses_nest_without_limit(opening: str) -> None:
+    begun = time.process_time()
+    assert re2.compile(opening * 5_000 + "a" + ")" * 5_000).find("a" * 5_001) is not None
+    assert time.process_time() - begun < 10
+
+
+def test_deep_expressions_are_read_where_little_of_the_stack_is_left() -> None:
+    def deep(level: int) -> str | None:
+        return deep(level - 1) if level else re2.compile("(x?" * 300 + "a+" + ")" * 300).find("caab")
+
+    assert deep(800) == "aa"
 
 
 @settings(max_examples=150, deadline=None)
