@@ -27,32 +27,23 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-import orjson
-
-from .catalog import Catalog, ResourceType
+from .controllerwrites import ControllerWrites, Place
 from .ending import conditions_of_end, owner_event
 from .registry.backend import Backend
 from .registry.call import resource_key
-from .request import Request, Response
-from .server import ApiServer
 from .store import Change, Entry
 
 __all__ = ["GarbageCollector"]
-
-_Place = tuple[str, str]
-"""Of an object: its resource and its key."""
 
 _FOREGROUND: Final = "foregroundDeletion"
 _ORPHAN: Final = "orphan"
 _NAMESPACES: Final = resource_key("", "namespaces")
 _PODS: Final = resource_key("", "pods")
-_MERGE: Final = "application/merge-patch+json"
 _MOST_TRIES: Final = 10
 """At once, one after another: most that is refused was changed by somebody else."""
 
 _FIRST_WAIT_SECONDS: Final = 0.5
 _LONGEST_WAIT_SECONDS: Final = 60.0
-_AGENT: Final = "kube-controller-manager/1"
 """As whom it writes; owners of fields are named after it."""
 
 
@@ -61,19 +52,18 @@ class GarbageCollector:
 
     def __init__(self, backend: Backend, before: GarbageCollector | None = None) -> None:
         self._backend = backend
-        self._server = ApiServer(backend=backend)
+        self._writes = ControllerWrites(backend)
         self._task: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._reported, self._rounds = 0, 0
-        self._types: tuple[Catalog | None, dict[str, ResourceType]] = (None, {})
         if before is None:
-            self._at: dict[str, _Place] = {}
-            self._dependents: dict[str, set[_Place]] = {}
-            self._owners: dict[_Place, tuple[str, ...]] = {}
-            self._due: deque[_Place] = deque()
-            self._invalid: deque[tuple[_Place, dict[str, Any]]] = deque()
-            self._tries: dict[_Place, int] = {}
-            self._stuck: dict[_Place, None] = {}
+            self._at: dict[str, Place] = {}
+            self._dependents: dict[str, set[Place]] = {}
+            self._owners: dict[Place, tuple[str, ...]] = {}
+            self._due: deque[Place] = deque()
+            self._invalid: deque[tuple[Place, dict[str, Any]]] = deque()
+            self._tries: dict[Place, int] = {}
+            self._stuck: dict[Place, None] = {}
             self._mine: set[str] | None = None
             for resource in list(backend.store.resources):
                 for entry in backend.store.collection(resource).live.values():
@@ -99,7 +89,7 @@ class GarbageCollector:
             self._task.cancel()
         if self._timer is not None:
             self._timer.cancel()
-        self._server.close()
+        self._writes.close()
 
     async def settle(self) -> None:
         """Until nothing is due. What was refused is tried once more."""
@@ -145,7 +135,7 @@ class GarbageCollector:
         else:
             self._owners.pop(place, None)
 
-    def _of(self, uid: str) -> set[_Place]:
+    def _of(self, uid: str) -> set[Place]:
         """The dependents of an owner, to be changed."""
         found = self._dependents.get(uid)
         if found is None:
@@ -158,7 +148,7 @@ class GarbageCollector:
             self._mine.add(uid)
         return found
 
-    def _leave(self, uid: str, place: _Place) -> None:
+    def _leave(self, uid: str, place: Place) -> None:
         """An owner has a dependent less; with the last one it is forgotten, as it may be gone for long."""
         if place in self._dependents.get(uid, ()):
             left = self._of(uid)
@@ -173,7 +163,7 @@ class GarbageCollector:
         place = self._at.get(uid)
         return place is not None and "/" in place[1] and place[1].partition("/")[0] != namespace
 
-    def _gone(self, place: _Place, meta: dict[str, Any]) -> None:
+    def _gone(self, place: Place, meta: dict[str, Any]) -> None:
         uid = meta.get("uid", "")
         self._at.pop(uid, None)
         for owner in self._owners.pop(place, ()):
@@ -235,7 +225,7 @@ class GarbageCollector:
 
     # -- what is due --------------------------------------------------------------------------------------------------
 
-    async def _handle(self, place: _Place, entry: Entry) -> bool:
+    async def _handle(self, place: Place, entry: Entry) -> bool:
         """Do what is due of one object; False where it has to be tried again."""
         meta = entry.object["metadata"]
         if meta.get("deletionTimestamp"):
@@ -254,7 +244,7 @@ class GarbageCollector:
             return True
         return await self._collect(place, entry) if meta.get("ownerReferences") else True
 
-    async def _collect(self, place: _Place, entry: Entry) -> bool:
+    async def _collect(self, place: Place, entry: Entry) -> bool:
         meta = entry.object["metadata"]
         solid: list[dict[str, Any]] = []
         waiting: list[dict[str, Any]] = []
@@ -271,7 +261,7 @@ class GarbageCollector:
             return True
         if solid:
             change = {"metadata": {"uid": meta["uid"], "ownerReferences": solid}}
-            return await self._patch(place, entry, change)
+            return await self._writes.patch(place, entry, change)
         finalizers = meta.get("finalizers") or ()
         policy = "Orphan" if _ORPHAN in finalizers else "Foreground" if _FOREGROUND in finalizers else "Background"
         dependents = self._dependents.get(meta["uid"])
@@ -280,11 +270,11 @@ class GarbageCollector:
             if any(self._is_deleting_dependents(each) for each in sorted(dependents)):
                 # It may be that they wait for one another in a circle, so it blocks nobody any more.
                 references = [{**each, "blockOwnerDeletion": False} for each in meta["ownerReferences"]]
-                if not await self._patch(place, entry, {"metadata": {"ownerReferences": references}}):
+                if not await self._writes.patch(place, entry, {"metadata": {"ownerReferences": references}}):
                     return False
-        return await self._delete(place, entry, policy)
+        return await self._writes.delete(place, entry, policy)
 
-    def _is_deleting_dependents(self, place: _Place) -> bool:
+    def _is_deleting_dependents(self, place: Place) -> bool:
         entry = self._backend.store.get(*place)
         return entry is not None and _is_waiting(entry)
 
@@ -299,7 +289,7 @@ class GarbageCollector:
             return None
         return found
 
-    def _blocking(self, uid: str) -> list[_Place]:
+    def _blocking(self, uid: str) -> list[Place]:
         """The dependents that an owner waits for."""
         found = []
         for place in self._dependents.get(uid, ()):
@@ -309,7 +299,7 @@ class GarbageCollector:
                 found.append(place)
         return found
 
-    async def _foreground(self, place: _Place, entry: Entry) -> bool:
+    async def _foreground(self, place: Place, entry: Entry) -> bool:
         uid = entry.object["metadata"]["uid"]
         if self._blocking(uid):
             # Those that wait themselves are not asked again: in a circle that would never end.
@@ -319,7 +309,7 @@ class GarbageCollector:
         self._due.extend(sorted(self._dependents.get(uid, ())))
         return await self._without_finalizer(place, entry, _FOREGROUND)
 
-    async def _orphan(self, place: _Place, entry: Entry) -> bool:
+    async def _orphan(self, place: Place, entry: Entry) -> bool:
         uid = entry.object["metadata"]["uid"]
         for each in sorted(self._dependents.get(uid, ())):
             dependent = self._backend.store.get(*each)
@@ -327,15 +317,17 @@ class GarbageCollector:
                 continue
             meta = dependent.object["metadata"]
             left = [one for one in meta.get("ownerReferences") or () if one.get("uid") != uid]
-            if not await self._patch(each, dependent, {"metadata": {"uid": meta["uid"], "ownerReferences": left}}):
+            if not await self._writes.patch(
+                each, dependent, {"metadata": {"uid": meta["uid"], "ownerReferences": left}}
+            ):
                 return False
         return await self._without_finalizer(place, entry, _ORPHAN)
 
-    async def _without_finalizer(self, place: _Place, entry: Entry, finalizer: str) -> bool:
+    async def _without_finalizer(self, place: Place, entry: Entry, finalizer: str) -> bool:
         meta = entry.object["metadata"]
         left = [each for each in meta.get("finalizers") or () if each != finalizer]
         version = meta["resourceVersion"]
-        return await self._patch(place, entry, {"metadata": {"finalizers": left, "resourceVersion": version}})
+        return await self._writes.patch(place, entry, {"metadata": {"finalizers": left, "resourceVersion": version}})
 
     async def _empty(self, namespace: Entry) -> bool:
         """Delete what is in a namespace that ends, Pods first, and the namespace when nothing is left."""
@@ -346,7 +338,7 @@ class GarbageCollector:
         for are_pods in (True, False):
             for place, entry in list(self._content(name)):
                 if (place[0] == _PODS) is are_pods and not entry.object["metadata"].get("deletionTimestamp"):
-                    is_done = await self._delete(place, entry, "Background") and is_done
+                    is_done = await self._writes.delete(place, entry, "Background") and is_done
             left = list(self._content(name))
             if are_pods and any(place[0] == _PODS for place, _ in left):
                 return await self._tell(name, ()) and is_done
@@ -358,9 +350,9 @@ class GarbageCollector:
         spec = now.object.get("spec") or {}
         finalizers = [each for each in spec.get("finalizers") or () if each != "kubernetes"]
         body = {**now.object, "spec": {**spec, "finalizers": finalizers}}
-        return await self._ask("PUT", f"/api/v1/namespaces/{name}/finalize", body)
+        return await self._writes.ask("PUT", f"/api/v1/namespaces/{name}/finalize", body)
 
-    async def _tell(self, namespace: str, left: Sequence[tuple[_Place, Entry]]) -> bool:
+    async def _tell(self, namespace: str, left: Sequence[tuple[Place, Entry]]) -> bool:
         """Write into the status of a namespace what is left in it."""
         entry = self._backend.store.get(_NAMESPACES, namespace)
         if entry is None:
@@ -372,59 +364,23 @@ class GarbageCollector:
         if conditions == before:
             return True
         body = {**entry.object, "status": {**status, "conditions": conditions}}
-        return await self._ask("PUT", f"/api/v1/namespaces/{namespace}/status", body)
+        return await self._writes.ask("PUT", f"/api/v1/namespaces/{namespace}/status", body)
 
-    def _content(self, namespace: str) -> Iterator[tuple[_Place, Entry]]:
+    def _content(self, namespace: str) -> Iterator[tuple[Place, Entry]]:
         for resource in sorted(self._backend.store.resources):
-            kind = self._type(resource)
+            kind = self._writes.type_of(resource)
             if kind is not None and kind.namespaced:
                 for entry in self._backend.store.collection(resource).page(f"{namespace}/").entries:
                     yield (resource, entry.key), entry
 
-    async def _report(self, place: _Place, reference: dict[str, Any]) -> None:
+    async def _report(self, place: Place, reference: dict[str, Any]) -> None:
         """Say in an Event that an owner cannot be one."""
         entry = self._backend.store.get(*place)
         if entry is not None:
             self._reported += 1
             number = int(self._backend.now().timestamp() * 1e9) + self._reported
             event = owner_event(entry.object, reference, self._backend.timestamp(), number)
-            await self._ask("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)
-
-    # -- writes -------------------------------------------------------------------------------------------------------
-
-    async def _delete(self, place: _Place, entry: Entry, policy: str) -> bool:
-        body = {
-            "kind": "DeleteOptions",
-            "apiVersion": "v1",
-            "propagationPolicy": policy,
-            "preconditions": {"uid": entry.object["metadata"]["uid"]},
-        }
-        return await self._at_path("DELETE", place, body)
-
-    async def _patch(self, place: _Place, entry: Entry, change: dict[str, Any]) -> bool:
-        return await self._at_path("PATCH", place, change, _MERGE)
-
-    async def _at_path(self, method: str, place: _Place, body: Any, content_type: str = "application/json") -> bool:
-        kind = self._type(place[0])
-        if kind is None:
-            return True
-        root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-        namespace, _, name = place[1].rpartition("/")
-        scope = f"/namespaces/{namespace}" if namespace else ""
-        return await self._ask(method, f"{root}{scope}/{kind.plural}/{name}", body, content_type)
-
-    async def _ask(self, method: str, path: str, body: Any, content_type: str = "application/json") -> bool:
-        headers = {"content-type": content_type, "user-agent": _AGENT}
-        answer = await self._server.handle(Request(method, path, (), headers, orjson.dumps(body)))
-        return isinstance(answer, Response) and (answer.status < 300 or answer.status == 404)
-
-    def _type(self, resource: str) -> ResourceType | None:
-        """The type whose objects a resource keeps, as they are kept."""
-        catalog = self._backend.catalog
-        if self._types[0] is not catalog:
-            found = {resource_key(each.group, each.plural): each for each in catalog.types if each.is_stored_version}
-            self._types = (catalog, found)
-        return self._types[1].get(resource)
+            await self._writes.ask("POST", f"/api/v1/namespaces/{event['metadata']['namespace']}/events", event)
 
 
 class _Unknown:
