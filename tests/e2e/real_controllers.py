@@ -52,11 +52,11 @@ class Cluster:
                 pytest.fail(f"not so: {what}; {ended or 'no program has ended'}\n{self.words()}")
 
     def found(self, path: str) -> dict[str, Any] | None:
-        """An object, None if there is none."""
+        """An object, None if there is none, or if its kind has only just come (429)."""
         try:
             return self.rest.get(path)
         except RequestFailed as error:
-            if error.code != 404:
+            if error.code not in (404, 429):
                 raise
             return None
 
