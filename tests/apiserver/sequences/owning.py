@@ -72,6 +72,7 @@ class _Side:
     def __init__(self, door: Door, namespace: str) -> None:
         self._door, self._base = door, f"/api/v1/namespaces/{namespace}"
         self._uids: dict[Key, str] = {}
+        self._names: dict[str, str] = {}  # of all uids that there were: an object of the same name is another one
         self._namespace = namespace
 
     async def start(self) -> None:
@@ -94,7 +95,8 @@ class _Side:
                 body = {"apiVersion": "v1", "kind": _KINDS[plural], "metadata": {"name": name, **meta}}
                 answer = await self._ask("POST", path, body)
                 if answer.status == 201:
-                    self._uids[plural, name] = json.loads(answer.body)["metadata"]["uid"]
+                    uid = self._uids[plural, name] = json.loads(answer.body)["metadata"]["uid"]
+                    self._names[uid] = f"{plural}/{name}, {len(self._names)}"
             case "delete":
                 policy = {"propagationPolicy": operation["policy"]} if operation["policy"] else {}
                 options = {"kind": "DeleteOptions", "apiVersion": "v1", **policy}
@@ -105,15 +107,20 @@ class _Side:
 
     async def state(self) -> dict[str, Any]:
         """What there is, with uids as the keys of their objects."""
-        names = {uid: "/".join(key) for key, uid in self._uids.items()}
         found: dict[str, Any] = {}
+        names = self._names
         for plural in _KINDS:
             for item in json.loads((await self._ask("GET", f"{self._base}/{plural}")).body)["items"]:
                 meta = item["metadata"]
                 if (plural, meta["name"]) not in self._uids:
                     continue  # what controllers put into each namespace
                 owners = [
-                    [each["kind"], each["name"], names.get(each["uid"], each["uid"]), each.get("blockOwnerDeletion")]
+                    [
+                        each["kind"],
+                        each["name"],
+                        names.get(each["uid"], each["uid"]),
+                        each.get("blockOwnerDeletion"),
+                    ]
                     for each in meta.get("ownerReferences") or ()
                 ]
                 is_going = "deletionTimestamp" in meta
