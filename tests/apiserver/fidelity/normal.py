@@ -150,6 +150,9 @@ class _Symbols:
         return lambda match: match[0] if match[0] in self._sent else symbol
 
 
+_UNDECLARED = "field not declared in schema"
+
+
 def _sort_causes(body: Any) -> None:
     """Sort what the real server finds in the order of a Go map."""
     if isinstance(body, dict) and body.get("kind") == "SelfSubjectRulesReview":
@@ -158,6 +161,10 @@ def _sort_causes(body: Any) -> None:
                 rules.sort(key=str)
     if not isinstance(body, dict) or body.get("kind") != "Status":
         return
+    typed, _, wrong = body.get("message", "").partition("): ")
+    if typed.startswith("failed to create typed patch object") and (_UNDECLARED in wrong):
+        # The first such field ends the look at its map, and which comes first is chance.
+        body["message"] = f"{typed}): {_UNDECLARED}"
     causes = body.get("details", {}).get("causes") or []
     causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
     head, _, rest = body.get("message", "").partition(" is invalid: [")

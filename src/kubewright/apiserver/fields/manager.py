@@ -299,8 +299,8 @@ class _Write:
                 del self.entries.owned[who]
                 continue
             changed, gone = difference.modified | difference.added, difference.removed
-            if version == self._kind.api_version or not self._kind.is_custom:
-                # Of a custom kind what a way in does not write is said for the version of the request only.
+            if version == self._kind.api_version or not self._kind.is_custom or self._subresource == "status":
+                # What the way to a custom object itself does not write is said for the version of the request only.
                 changed, gone = self._mine(changed), self._mine(gone)
             if not changed and not gone:
                 continue

@@ -62,7 +62,28 @@ def json_patch(document: dict[str, Any], operations: Any, unknown: list[str] | N
             raise unprocessable(str(failed)) from None
     if is_too_deep(patcher.document):
         raise unprocessable(_TOO_DEEP)
+    for operation in operations:
+        _put_in_order(patcher.document, _steps((operation or {}).get("path") or ""))
     return patcher.document
+
+
+def _put_in_order(value: Any, steps: list[str]) -> None:
+    """Sort the names of the objects on the way, as Go writes what it has taken apart: what is wrong is found in that
+    order, and only the first of it is said."""
+    for step in [*steps, ""]:
+        if isinstance(value, dict):
+            items = sorted(value.items())
+            value.clear()
+            value.update(items)
+            value = value.get(step)
+        elif isinstance(value, list):
+            value = value[int(step)] if _NUMBER.fullmatch(step) and -len(value) <= int(step) < len(value) else None
+        else:
+            return
+
+
+def _steps(path: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
 
 
 def _check(operations: Any, unknown: list[str] | None) -> None:
