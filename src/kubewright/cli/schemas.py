@@ -1,6 +1,6 @@
 """Commands on schemas and manifests: validate, diff, convert. No cluster is asked.
 
-kubewright validate [--crd FILE|DIR]... FILE|DIR...     exit 1: something is invalid; 3: something has no CRD
+kubewright validate [--crd FILE|DIR]... FILE|DIR...     exit 1: something is invalid, or there is nothing; 3: no CRD
 kubewright diff OLD NEW                                 exit 1: something breaks
 kubewright convert crd FILE...                          exit 1: something could not be converted
 """
@@ -52,7 +52,7 @@ def validate(
 ) -> None:
     """Check custom resources and CRDs as an API server would.
 
-    Exit code 1 if one is invalid, 3 if none is and some were not checked, because no CRD of their kind was given.
+    Exit code 1 if one is invalid or there is none, 3 if some were not checked, because no CRD of their kind was given.
     Built-in kinds are not checked.
     """
     from kubewright.schema import to_yaml
@@ -72,6 +72,9 @@ def validate(
     else:
         for line in report.lines():
             print(line)
+    if not report.findings and not report.unreadable:
+        print("error: no objects in what was given: did what makes them fail?", file=sys.stderr)
+        raise typer.Exit(1)
     if report.missing and not ignore_missing and not as_json:
         print("give the CRDs with --crd, or let such objects pass with --ignore-missing-crds", file=sys.stderr)
     raise typer.Exit(1 if not report.is_valid else _UNCHECKED if report.missing and not ignore_missing else 0)

@@ -60,6 +60,15 @@ def test_validate_ends_with_3_when_a_kind_has_no_crd_unless_that_is_allowed(tmp_
     assert run("validate", "--crd", crd, file).exit_code == 1
 
 
+def test_validate_of_nothing_is_an_error_as_what_made_it_may_have_failed(tmp_path: Path, crd: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty.yaml").write_text("# nothing\n---\n")
+    for nothing in (tmp_path / "empty", tmp_path / "empty.yaml"):
+        result = run("validate", "--crd", crd, nothing)
+        assert result.exit_code == 1
+        assert "no objects in what was given" in result.stderr
+
+
 def test_validate_is_strict_as_kubectl_is(tmp_path: Path, crd: Path) -> None:
     file = written(tmp_path / "a.yaml", WIDGET | {"spec": {"sise": 1}})
     assert run("validate", "--crd", crd, file).exit_code == 1
