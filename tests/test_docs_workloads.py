@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "workloads.md"
-BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+from pages import check_types, run, write_blocks
+
 PRINTED = {
     "example_rollout": "0 3 ReplicaSetUpdated\n3 3 NewReplicaSetAvailable\n3 1 ReplicaSetUpdated\n"
     "3 3 NewReplicaSetAvailable\nTrue\n",
@@ -23,23 +20,15 @@ PRINTED = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("workloads")
-    for name, text in BLOCK.findall(PAGE.read_text()):
-        (made / name).write_text(text)
-    return made
+    return write_blocks("workloads.md", tmp_path_factory.mktemp("workloads"))
 
 
-def run(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *args], cwd=folder, capture_output=True, text=True, check=False)
-
-
-def test_every_block_has_a_name(folder: Path) -> None:
-    assert PAGE.read_text().count("```python") == len(list(folder.glob("*.py"))) == len(PRINTED)
+def test_what_each_block_prints_is_known(folder: Path) -> None:
+    assert {path.stem for path in folder.glob("*.py")} == set(PRINTED)
 
 
 def test_the_blocks_pass_mypy_in_strict_mode(folder: Path) -> None:
-    done = run(folder, "-m", "mypy", "--strict", *(path.name for path in folder.glob("*.py")))
-    assert done.returncode == 0, done.stdout + done.stderr
+    check_types(folder)
 
 
 @pytest.mark.parametrize("name", PRINTED)
