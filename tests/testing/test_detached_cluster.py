@@ -189,6 +189,6 @@ def test_an_up_that_is_interrupted_leaves_nothing(cluster_env: dict[str, str], e
         processes = [Process(**child) for child in json.loads(record.read_text())["children"].values()]
         up.send_signal(signal.SIGINT)
         up.wait(30)
-    eventually(lambda: not any(process.is_alive() for process in processes))
+    eventually(lambda: not any(process.is_alive() for process in processes), 60.0)  # a busy server takes its time
     assert cluster.status(env=cluster_env) == []
     assert not folder.exists()
