@@ -1,8 +1,9 @@
-"""Where the operator's time goes, as a flame graph: python -m bench.flame [--seconds 20]
+"""Where the operator's time goes, as a flame graph: python -m bench.flame [--seconds 10]
 
-The operator of the benchmark on the stub, at more changes than it can take, looked at by its own profiler
-(`/debug/profile`, a hundred times a second). Writes docs/flame.svg: the width of a box is the share of a function and
-of what it calls, the file in the box's title; what the event loop and TLS of the standard library take has a colour of
+The operator of the benchmark on the stub, at more changes than it can take, looked at from outside by py-spy, which is
+installed into an environment of its own. (The operator's own `/debug/profile` looks from a thread, which Python lets
+run where the others wait: good for finding what blocks, not for shares.) Writes docs/flame.svg: the width of a box is
+the share of a function and of what it calls; what the event loop and TLS of the standard library take has a colour of
 its own. A C function is seen as the Python line that called it.
 """
 
@@ -10,15 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.sax.saxutils import escape
-
-from kubewright.testing.ports import reserve_ports
 
 from . import backends, peers, programs
 from .load import Load
@@ -26,7 +25,7 @@ from .process import Measured, other_cores
 from .run import crd_of_widgets
 
 OUTPUT = programs.ROOT / "docs" / "flame.svg"
-_OBJECTS, _RATE = 1000, 4000
+_OBJECTS, _RATE, _LOOKS = 1000, 4000, 500
 _WIDTH, _ROW, _NARROWEST, _CHARACTER = 1200.0, 17, 1.0, 6.3
 _STANDARD = frozenset(
     {"base_events.py", "events.py", "runners.py", "selector_events.py", "selectors.py", "ssl.py", "sslproto.py"}
@@ -52,7 +51,7 @@ class Box:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.flame", description="Where the operator's time goes.")
-    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     given = parser.parse_args()
     os.sched_setaffinity(0, other_cores())
@@ -65,9 +64,9 @@ def main() -> None:
 def profile(seconds: float) -> str:
     """The folded stacks of the operator while it is busy."""
     base = peers.make(peers.OURS)
+    spy = programs.environment("py-spy", "py-spy") / "py-spy"
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        (port,) = reserve_ports(1)
         with (
             backends.stub(folder, crd_of_widgets()) as stub,
             backends.credentials(stub.kubeconfig) as access,
@@ -76,36 +75,36 @@ def profile(seconds: float) -> str:
             load.run("fill", n=_OBJECTS)
             load.run("touch")
             load.begin("wait", timeout=60)
-            flags = [f"--metrics-bind-address=127.0.0.1:{port}", "--no-metrics-secure", "--profiling"]
-            command = [*base.command(stub.kubeconfig, False), *flags]
+            command = base.command(stub.kubeconfig, False)
             operator = Measured(command, base.environ(stub.kubeconfig, False), folder / "operator.log")
             try:
                 load.end()
                 operator.check()
-                load.begin("stream", rate=_RATE, seconds=seconds + 2, timeout=seconds + 60)
+                load.begin("stream", rate=_RATE, seconds=seconds + 4, timeout=seconds + 60)
                 time.sleep(1.0)
-                url = f"http://127.0.0.1:{port}/debug/profile?seconds={seconds:g}"
-                with urllib.request.urlopen(url, timeout=seconds + 30) as answer:
-                    folded: str = answer.read().decode()
+                output = folder / "stacks"
+                look = [str(spy), "record", "--format", "raw", "--rate", str(_LOOKS), "--output", str(output)]
+                subprocess.run(
+                    [*look, "--duration", f"{seconds:.0f}", "--pid", str(operator.pids[0])],
+                    check=True,
+                    capture_output=True,
+                )
                 load.end()
-                return folded
+                return output.read_text()
             finally:
                 operator.stop()
 
 
 def tree(folded: str) -> Box:
-    """The samples of the main thread that were not idle, added up."""
+    """The samples added up; py-spy leaves out threads that wait."""
     root = Box("all", "")
     for line in folded.splitlines():
         stack, _, count = line.rpartition(" ")
-        thread, *frames = stack.split(";")
-        if thread != "MainThread" or frames == ["idle"]:
-            continue
         root.count += int(count)
         box = root
-        for frame in frames:
-            name, _, place = frame.rpartition("_(")
-            key = name, place.partition(":")[0]
+        for frame in stack.split(";"):
+            name, _, place = frame.rpartition(" (")
+            key = name, Path(place.partition(":")[0].rstrip(")")).name
             box = box.below.setdefault(key, Box(*key))
             box.count += int(count)
     return root

@@ -65,8 +65,8 @@ FLAME = """## Where the time goes
 
 ![Flame graph](flame.svg)
 
-`python -m bench.flame`: the operator on the stub at more changes than it can take, seen by its own profiler
-(`/debug/profile`). Grey is asyncio's event loop and TLS, blue is Kubewright, orange the reconcile itself.
+`python -m bench.flame`: the operator on the stub at more changes than it can take, seen by py-spy. Grey is asyncio's
+event loop and TLS, blue is Kubewright, orange the reconcile itself.
 """
 
 

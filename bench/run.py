@@ -1,4 +1,4 @@
-"""Run the benchmark: python -m bench.run [--quick]
+"""Run the benchmark: python -m bench.run [--quick | --short]
 
 Peers take turns within each round, on one control plane, so that each meets the machine as the others do. The operator
 has core 0, everything else the other cores. Writes bench/results/latest.json, the plot and docs/benchmark.md, and
@@ -50,6 +50,14 @@ QUICK = Plan(
     stub=Size(500, (200,), 1.5, 1.0),
     backlogs=(1000,),
     colds=(),
+)
+SHORT = Plan(
+    rounds=1,
+    peers=peers.ALL,
+    real=Size(400, (50,), 4.0, 2.0),
+    stub=Size(1000, (200,), 3.0, 1.0),
+    backlogs=(2000,),
+    colds=(50_000,),
 )
 FULL = Plan(
     rounds=3,
@@ -188,6 +196,7 @@ def _arguments() -> tuple[Plan | None, Path]:
     """The plan, None to measure nothing; and where the result goes."""
     parser = argparse.ArgumentParser(prog="python -m bench.run", description="Kubewright beside Go and kopf.")
     parser.add_argument("--quick", action="store_true", help="one round, few objects")
+    parser.add_argument("--short", action="store_true", help="one round of some minutes, enough for the page")
     parser.add_argument("--rounds", type=int, help="how often each peer takes its turn")
     parser.add_argument("--peers", help=f"comma-separated, of {', '.join(peers.ALL)}")
     parser.add_argument("--objects", type=int, help="how many, in the variants of one operator's day")
@@ -197,7 +206,7 @@ def _arguments() -> tuple[Plan | None, Path]:
     given = parser.parse_args()
     if given.render:
         return None, RESULTS
-    plan = QUICK if given.quick else FULL
+    plan = QUICK if given.quick else SHORT if given.short else FULL
     if given.peers and (unknown := set(given.peers.split(",")) - set(peers.ALL)):
         parser.error(f"--peers: {', '.join(unknown)}: there are {', '.join(peers.ALL)}")
     wanted = given.backends.split(",")
