@@ -162,9 +162,10 @@ def _sort_causes(body: Any) -> None:
     if not isinstance(body, dict) or body.get("kind") != "Status":
         return
     typed, _, wrong = body.get("message", "").partition("): ")
-    if typed.startswith("failed to create typed patch object") and (_UNDECLARED in wrong):
-        # The first such field ends the look at its map, and which comes first is chance.
-        body["message"] = f"{typed}): {_UNDECLARED}"
+    if typed.startswith("failed to create typed patch object") and _UNDECLARED in wrong:
+        # The first such field ends the look at its map, so whether others are told is chance.
+        undeclared = [each.strip() for each in wrong.split("\n") if _UNDECLARED in each]
+        body["message"] = f"{typed}): {min(undeclared)}"
     causes = body.get("details", {}).get("causes") or []
     causes.sort(key=lambda cause: (cause.get("field", ""), cause["message"]))
     head, _, rest = body.get("message", "").partition(" is invalid: [")
