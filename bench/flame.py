@@ -43,10 +43,11 @@ class Box:
     below: dict[tuple[str, str], Box] = field(default_factory=dict)
 
     @property
-    def colour(self) -> str:
+    def whose(self) -> str:
+        """Whose code it is: a key of `_COLOURS`."""
         if self.file.startswith("kubewright_operator"):
-            return _COLOURS["operator"]
-        return _COLOURS["standard" if self.file in _STANDARD else "kubewright"]
+            return "operator"
+        return "standard" if self.file in _STANDARD else "kubewright"
 
 
 def main() -> None:
@@ -113,11 +114,10 @@ def tree(folded: str) -> Box:
 def shares(root: Box) -> Mapping[str, float]:
     """Who was at work when it was looked at: the share of samples by the innermost function."""
     found = dict.fromkeys(_COLOURS, 0)
-    names = {colour: name for name, colour in _COLOURS.items()}
     for box in _all(root):
         own = box.count - sum(each.count for each in box.below.values())
         if box is not root:
-            found[names[box.colour]] += own
+            found[box.whose] += own
     return {name: count / root.count for name, count in found.items()} if root.count else {}
 
 
@@ -142,7 +142,7 @@ def _draw(box: Box, left: float, row: int, scale: float, parts: list[str]) -> in
     y, share = row * _ROW, box.count * scale / _WIDTH
     title = escape(f"{box.name} ({box.file}), {share:.1%}" if box.file else f"all: {box.count} samples")
     parts.append(
-        f'<g><rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_ROW}" fill="{box.colour}"/>'
+        f'<g><rect x="{left:.1f}" y="{y}" width="{width:.1f}" height="{_ROW}" fill="{_COLOURS[box.whose]}"/>'
         f"<title>{title}</title>"
     )
     if (room := int((width - 4) / _CHARACTER)) >= 3:

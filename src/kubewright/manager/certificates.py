@@ -139,6 +139,8 @@ def _explain(certificate: Path, key: Path, error: OSError) -> str:
 
 def _own(names: Sequence[str]) -> ssl.SSLContext:
     # A tenth of a second that only who has no certificate pays for.
+    import tempfile
+
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -158,8 +160,6 @@ def _own(names: Sequence[str]) -> ssl.SSLContext:
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:  # for us alone; `ssl` reads from files only
         cert_file, key_file = Path(folder, "tls.crt"), Path(folder, "tls.key")
         cert_file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
