@@ -165,3 +165,17 @@ def test_a_plugin_that_there_is_not_cannot_be_disabled() -> None:
     assert {each.name for each in PLUGINS} < PLUGIN_NAMES
     with pytest.raises(ValueError, match="disabled plugins: Prioriti: use names of CertificateApproval, "):
         new_server(disabled_plugins=["Prioriti"])
+
+
+def test_what_is_against_a_limit_range_in_several_containers_is_said_once() -> None:
+    async def main() -> None:
+        server = new_server()
+        limits = {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}
+        body = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": limits}
+        assert (await ask(server, "POST", "/api/v1/namespaces/default/limitranges", body)).status == 201
+        resources = {"limits": {"cpu": "2"}}
+        both = [{"name": name, "image": "i", "resources": resources} for name in ("a", "b")]
+        answer = await ask(server, "POST", PODS, pod(containers=both))
+        assert answer.body["message"] == ('pods "a" is forbidden: maximum cpu usage per Container is 1, but limit is 2')
+
+    virtual.run(main())

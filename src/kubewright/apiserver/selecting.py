@@ -13,6 +13,7 @@ from typing import Final
 
 from kubewright.model.fieldselector import FieldSelector
 from kubewright.model.selector import Selector
+from kubewright.schema.structural.fielderrors import summary
 from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.metarules import label_value, qualified_name
 
@@ -116,7 +117,7 @@ def _requirement(steps: _Steps) -> None:
         if problems := label_value(value):
             said.append(f"values[{place}][{key}]: Invalid value: {quoted(value)}: {'; '.join(problems)}")
     if said:
-        raise _Stop(said[0] if len(said) == 1 else f"[{', '.join(said)}]")
+        raise _Stop(summary(said))
 
 
 _NUMBER: Final = "for 'Gt', 'Lt' operators, the value must be an integer"

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 from msgspec.structs import replace
 
+from kubewright.schema.structural.fielderrors import summary
 from kubewright.schema.structural.gotext import quoted
 from kubewright.schema.structural.metarules import dns_label, dns_subdomain
 
@@ -251,4 +252,4 @@ def _path_problem(key: str) -> str:
         said.append(
             f"extra.key: Invalid value: {quoted(path)}: Invalid path (regex used for validation is '{_PATH.pattern}')"
         )
-    return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
+    return summary(said)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from kubewright.schema.structural.fielderrors import summary
 from kubewright.schema.structural.gotext import quoted
 
 from ..request import User
@@ -56,17 +57,11 @@ class Rules(NamedTuple):
     @property
     def problem(self) -> str:
         """That roles are not there, as a lister says it (kinds in the singular); empty where none is missing."""
-        return _joined(f"{kind.lower()}.{GROUP} {quoted(name)} not found" for kind, name in self.absent)
+        return summary(f"{kind.lower()}.{GROUP} {quoted(name)} not found" for kind, name in self.absent)
 
     def problem_of(self, resource: str) -> str:
         """The same as a write of a resource is told: it takes all for its own."""
-        return _joined(f"{resource} {quoted(name)} not found" for _, name in self.absent)
-
-
-def _joined(problems: Iterable[str]) -> str:
-    """Errors as Go's aggregate prints them: each once."""
-    said = list(dict.fromkeys(problems))
-    return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
+        return summary(f"{resource} {quoted(name)} not found" for _, name in self.absent)
 
 
 class RoleAuthorizer:
@@ -85,12 +80,13 @@ class RoleAuthorizer:
         if PRIVILEGED in user.groups:
             return _PRIVILEGED
         where = asked.path if not asked.is_resource else None
-        key = (user.name, user.groups, asked.verb, asked.group, asked.resource, asked.subresource, asked.namespace)
-        found = self._decisions.get((*key, asked.name, where))
+        what = (asked.verb, asked.group, asked.resource, asked.subresource, asked.namespace, asked.name)
+        key = (user.name, user.groups, *what, where)
+        found = self._decisions.get(key)
         if found is None:
             if len(self._decisions) >= _MOST_KEPT:
                 self._decisions.clear()
-            found = self._decisions[*key, asked.name, where] = self._decided(asked)
+            found = self._decisions[key] = self._decided(asked)
         return found
 
     def _decided(self, asked: AuthorizationAttributes) -> Decision:

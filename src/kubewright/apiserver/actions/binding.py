@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kubewright.schema.structural.fielderrors import summary
+
 from ..errors import StatusError, bad_request, unexplained
 from ..registry.call import Call
 from ..registry.storing import guaranteed, precondition
@@ -61,7 +63,7 @@ def _problem(target: dict[str, Any]) -> str:
         said.append(f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"')
     if not target.get("name"):
         said.append("target.name: Required value")
-    return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
+    return summary(said)
 
 
 def _obstacle(pod: dict[str, Any]) -> str:

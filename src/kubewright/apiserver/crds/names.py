@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from kubewright.schema.structural.fielderrors import summary
+
 __all__ = ["Condition", "Naming", "condition", "is_true", "naming", "with_condition"]
 
 Condition = dict[str, Any]
@@ -73,8 +75,7 @@ def naming(crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> Namin
         asked = [each for each in wanted.get("shortNames") or () if each not in mine]
         found = [said for each in asked if (said := _taken(each, "", taken))]
         if found:
-            unique = list(dict.fromkeys(found))
-            problem = ("ShortNamesConflict", unique[0] if len(unique) == 1 else f"[{', '.join(unique)}]")
+            problem = ("ShortNamesConflict", summary(found))
         else:
             accepted["shortNames"] = wanted.get("shortNames")
     for name, reason in (("kind", "KindConflict"), ("listKind", "ListKindConflict")):

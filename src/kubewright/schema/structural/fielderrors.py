@@ -109,10 +109,10 @@ def _shown(value: Any) -> str:
     return as_json(value)
 
 
-def summary(errors: Iterable[FieldError]) -> str:
-    """Several errors in one text, each once: `[a, b]`."""
+def summary(errors: Iterable[FieldError | str]) -> str:
+    """Errors in one text, each once, as Go's aggregate prints them: `a`, `[a, b]`; empty for none."""
     said = list(dict.fromkeys(map(str, errors)))
-    return said[0] if len(said) == 1 else f"[{', '.join(said)}]"
+    return said[0] if len(said) == 1 else f"[{', '.join(said)}]" if said else ""
 
 
 # -- paths ------------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kubewright.model.quantity import Quantity
+from kubewright.schema.structural.fielderrors import summary
 
 from ...registry.backend import Attributes
 from .resources import Amounts, amounts, pod_amounts
@@ -81,7 +82,7 @@ def check_limits(attributes: Attributes, world: World) -> None:
     for limits in _ranges(attributes, world):
         errors = [error for limit in limits for error in _errors(attributes.kind.plural, obj, limit)]
         if errors:
-            raise refused(attributes, errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+            raise refused(attributes, summary(errors))
 
 
 def _errors(plural: str, obj: Object, limit: Object) -> Iterator[str]:

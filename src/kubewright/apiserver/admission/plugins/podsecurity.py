@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from kubewright.schema.structural.fielderrors import FieldError, invalid, key
+from kubewright.schema.structural.fielderrors import FieldError, invalid, key, summary
 from kubewright.schema.structural.gotext import quoted
 
 from ...errors import StatusError, forbidden
@@ -133,9 +133,7 @@ def _template(obj: Object) -> Object | None:
 
 def _evaluate(attributes: Attributes, policy: _Policy, meta: Object, spec: Object, *, enforces: bool) -> None:
     if policy.errors:
-        said = [str(each) for each in policy.errors]
-        shown = said[0] if len(said) == 1 else f"[{', '.join(said)}]"
-        attributes.annotate(f"{_PREFIX}error", f"Failed to parse policy: {shown}")
+        attributes.annotate(f"{_PREFIX}error", f"Failed to parse policy: {summary(policy.errors)}")
     refusal: StatusError | None = None
     if enforces:
         attributes.annotate(f"{_PREFIX}enforce-policy", str(policy.enforce))

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kubewright.schema.structural.fielderrors import summary
+
 from ..environment import Environment
 from ..kubernetes import MATCH_CONDITIONS_LIMIT
 from ..types import BOOL
@@ -85,10 +87,8 @@ class MatchConditions:
         for name, evaluation in found:
             if not evaluation.error and evaluation.value is False:
                 return MatchResult(False, name)
-        errors = list(dict.fromkeys(evaluation.error for _, evaluation in found if evaluation.error))
-        if not errors:
-            return MatchResult(True)
-        return self._failed(errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]")
+        errors = [evaluation.error for _, evaluation in found if evaluation.error]
+        return self._failed(summary(errors)) if errors else MatchResult(True)
 
     def _failed(self, error: str) -> MatchResult:
         return MatchResult(False, error=error if self._failure_policy == "Fail" else "")
