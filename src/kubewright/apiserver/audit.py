@@ -174,7 +174,7 @@ def _event(request: Request, verb: str, where: Route | None, level: Level, at: d
         "auditID": request.headers.get("audit-id") or str(uuid.uuid4()),
         "requestURI": request.path + query,
         "verb": verb,
-        "user": _user(request.user),
+        "user": request.user.info,
         "userAgent": request.headers.get("user-agent", ""),
         "requestReceivedTimestamp": _micro_time(at),
     }
@@ -198,13 +198,7 @@ def _event(request: Request, verb: str, where: Route | None, level: Level, at: d
 
 def _acted(event: dict[str, Any], request: Request) -> None:
     if request.impersonated is not None:
-        event["impersonatedUser"] = _user(request.impersonated)
-
-
-def _user(user: User) -> dict[str, Any]:
-    made = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    extra = {"extra": {name: list(each) for name, each in user.extra.items()}} if user.extra else {}
-    return {**{name: each for name, each in made.items() if each}, **extra}
+        event["impersonatedUser"] = request.impersonated.info
 
 
 def _sent(request: Request) -> Any:

@@ -26,6 +26,17 @@ class User(Struct, frozen=True):
     uid: str = ""
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def info(self) -> dict[str, Any]:
+        """As `UserInfo` of authentication.k8s.io: what is empty is left out."""
+        shown: dict[str, Any] = {
+            "username": self.name,
+            "uid": self.uid,
+            "groups": list(self.groups),
+            "extra": {name: list(values) for name, values in self.extra.items()},
+        }
+        return {name: each for name, each in shown.items() if each}
+
 
 ADMIN: Final = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 

@@ -9,7 +9,6 @@ from ..options import write_options
 from ..registry.call import Call
 from ..registry.create import track
 from .accounts import AUDIENCES, TokenRefused
-from .whoami import shown_user
 
 __all__ = ["review_token"]
 
@@ -33,5 +32,5 @@ async def review_token(call: Call, review: dict[str, Any], is_dry_run: bool) -> 
             status = {"user": {}, "error": "invalid bearer token"}
         if found is not None:
             user, audiences = found
-            status = {"authenticated": True, "user": shown_user(user), "audiences": list(audiences)}
+            status = {"authenticated": True, "user": user.info, "audiences": list(audiences)}
     return {**review, "status": status}

@@ -22,7 +22,7 @@ from ..errors import StatusError
 from ..registry.backend import Attributes, ObjectKind
 from ..registry.decoding import not_registered
 
-__all__ = ["Verdict", "denial", "review_of", "user_info", "verdict_of"]
+__all__ = ["Verdict", "denial", "review_of", "verdict_of"]
 
 _GROUP: Final = "admission.k8s.io"
 _VERSIONS: Final = frozenset({"v1", "v1beta1"})
@@ -43,14 +43,6 @@ class Verdict(Struct):
     patch_type: str
     warnings: Sequence[str]
     annotations: Mapping[str, str]
-
-
-def user_info(attributes: Attributes) -> dict[str, Any]:
-    """Who asks, as `UserInfo`."""
-    user = attributes.user
-    shown: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    shown["extra"] = {name: list(values) for name, values in user.extra.items()}
-    return {name: value for name, value in shown.items() if value}
 
 
 def review_of(
@@ -87,7 +79,7 @@ def review_of(
         "requestResource": {"group": asked.group, "version": asked.version, "resource": asked.plural},
         **{name: value for name, value in (part | named).items() if value},
         "operation": attributes.operation,
-        "userInfo": user_info(attributes),
+        "userInfo": attributes.user.info,
         "object": obj,
         "oldObject": old,
         "dryRun": attributes.is_dry_run,
