@@ -12,7 +12,7 @@ from typing import Final
 from kubewright.schema.structural.gotext import quoted
 
 from ...registry.backend import Attributes
-from .world import Object, World, refused
+from .world import Object, World, created, refused
 
 __all__ = ["admit_account", "check_account"]
 
@@ -25,14 +25,9 @@ _ENFORCED: Final = "kubernetes.io/enforce-mountable-secrets"
 _TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
-def _pod(attributes: Attributes) -> Object | None:
-    """A Pod that is created."""
-    return attributes.object if attributes.operation == "CREATE" and attributes.part is None else None
-
-
 def admit_account(attributes: Attributes, world: World) -> None:
     """Give a Pod its account, the account's token and its image pull secrets. Raises StatusError."""
-    pod = _pod(attributes)
+    pod = created(attributes)
     if pod is None or _is_mirror(pod):
         return
     spec: Object = pod["spec"]
@@ -47,7 +42,7 @@ def admit_account(attributes: Attributes, world: World) -> None:
 
 def check_account(attributes: Attributes, world: World) -> None:
     """Raises StatusError: the account is not there, or the Pod reads secrets that are not its account's."""
-    pod = _pod(attributes)
+    pod = created(attributes)
     if pod is None:
         return
     spec = pod["spec"]

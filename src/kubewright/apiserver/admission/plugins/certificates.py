@@ -12,15 +12,14 @@ from typing import Final
 
 from kubewright.schema.structural.gotext import quoted
 
-from ...access.attributes import AuthorizationAttributes
+from ...access.attributes import PRIVILEGED, AuthorizationAttributes
 from ...registry.backend import Attributes
-from .world import Object, World, refused
+from .world import Object, World, created, refused
 
 __all__ = ["check_approval", "check_signing", "check_subject"]
 
 _GROUP: Final = "certificates.k8s.io"
 _CLIENT_SIGNER: Final = "kubernetes.io/kube-apiserver-client"
-_MASTERS: Final = "system:masters"
 
 
 def check_approval(attributes: Attributes, world: World) -> None:
@@ -53,11 +52,11 @@ def _check(attributes: Attributes, world: World, verb: str) -> None:
 
 def check_subject(attributes: Attributes, world: World) -> None:
     """Raises StatusError: a certificate for a client would make an administrator."""
-    request = attributes.object
-    if attributes.operation != "CREATE" or attributes.part is not None or request is None:
+    request = created(attributes)
+    if request is None:
         return
     spec = request.get("spec") or {}
-    if spec.get("signerName") == _CLIENT_SIGNER and _MASTERS in _organizations(spec):
+    if spec.get("signerName") == _CLIENT_SIGNER and PRIVILEGED in _organizations(spec):
         said = f"use of {_CLIENT_SIGNER} signer with system:masters group is not allowed"
         raise refused(attributes, said)
 

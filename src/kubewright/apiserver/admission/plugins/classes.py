@@ -12,7 +12,7 @@ from typing import Final
 from kubewright.model.quantity import Quantity
 
 from ...registry.backend import Attributes
-from .world import Object, World, refused
+from .world import Object, World, created, refused
 
 __all__ = ["admit_claim_class", "admit_ingress_class", "admit_node", "check_resize", "protecting"]
 
@@ -23,15 +23,9 @@ _OLD_INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
 _NOT_READY: Final = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
-def _new(attributes: Attributes) -> Object | None:
-    """The object of a creation."""
-    is_new = attributes.operation == "CREATE" and attributes.part is None
-    return attributes.object if is_new else None
-
-
 def admit_claim_class(attributes: Attributes, world: World) -> None:
     """Give a claim that asks for no class the default one."""
-    claim = _new(attributes)
+    claim = created(attributes)
     if claim is None or claim["spec"].get("storageClassName") is not None:
         return
     if _OLD_STORAGE_CLASS not in _annotations(claim) and (name := _default(world, *_STORAGE)):
@@ -40,7 +34,7 @@ def admit_claim_class(attributes: Attributes, world: World) -> None:
 
 def admit_ingress_class(attributes: Attributes, world: World) -> None:
     """Give an Ingress that asks for no class the default one."""
-    ingress = _new(attributes)
+    ingress = created(attributes)
     if ingress is None or "ingressClassName" in ingress["spec"]:
         return
     if _OLD_INGRESS_CLASS not in _annotations(ingress) and (name := _default(world, *_INGRESS)):
@@ -64,7 +58,7 @@ def protecting(finalizer: str) -> Callable[[Attributes, World], None]:
     """A plugin that sees to it that what is in use is not deleted."""
 
     def admit(attributes: Attributes, world: World) -> None:
-        obj = _new(attributes)
+        obj = created(attributes)
         if obj is not None and finalizer not in (found := obj["metadata"].get("finalizers") or []):
             obj["metadata"]["finalizers"] = [*found, finalizer]
 
@@ -73,7 +67,7 @@ def protecting(finalizer: str) -> Callable[[Attributes, World], None]:
 
 def admit_node(attributes: Attributes, world: World) -> None:
     """A new node gets no Pods before it says that it is ready."""
-    node = _new(attributes)
+    node = created(attributes)
     if node is None:
         return
     spec: Object = node.setdefault("spec", {})

@@ -11,7 +11,7 @@ from kubewright.schema.structural.gotext import quoted
 
 from ...registry.backend import Attributes
 from .resources import amounts
-from .world import Object, World, refused
+from .world import Object, World, created, refused
 
 __all__ = ["admit_runtime", "check_runtime"]
 
@@ -20,7 +20,7 @@ _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined O
 
 def _read(attributes: Attributes, world: World) -> tuple[Object | None, Object]:
     """The spec of a Pod that is created, and its class (empty for none)."""
-    pod = attributes.object if attributes.operation == "CREATE" and attributes.part is None else None
+    pod = created(attributes)
     if pod is None:
         return None, {}
     spec: Object = pod["spec"]

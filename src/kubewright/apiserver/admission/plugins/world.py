@@ -12,7 +12,7 @@ from ...errors import StatusError, forbidden
 from ...registry.backend import Attributes, Backend
 from ...registry.call import resource_key
 
-__all__ = ["Object", "Plugin", "World", "refused"]
+__all__ = ["Object", "Plugin", "World", "created", "name_of", "refused"]
 
 Object = dict[str, Any]
 
@@ -57,6 +57,11 @@ class Plugin(Struct, frozen=True):
     resources: tuple[tuple[str, str], ...]
     admit: Say | None = None
     validate: Say | None = None
+
+
+def created(attributes: Attributes) -> Object | None:
+    """The object that is to be made; None where the request does something else."""
+    return attributes.object if attributes.operation == "CREATE" and attributes.part is None else None
 
 
 def refused(attributes: Attributes, why: str) -> StatusError:
