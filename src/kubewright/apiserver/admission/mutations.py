@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from kubewright.schema.cel.admission import MutatingPolicy, Mutation, PolicyError
-from kubewright.schema.structural.values import copied, same
+from kubewright.schema.structural.values import same
 
 from ..catalog import ResourceType
 from ..errors import StatusError, forbidden
@@ -115,8 +115,7 @@ class MutatingPolicies:
         again: Reinvocation,
         problems: list[tuple[str, str]],
     ) -> None:
-        if again.is_second and not same(again.last, attributes.object):
-            again.something_changed()
+        again.begin(attributes.object)
         is_namespace = attributes.object_kind == ObjectKind("", "v1", "Namespace")
         is_in_namespace = attributes.namespace and not is_namespace
         namespace = namespace_of(attributes, self._backend.store) if is_in_namespace else None
@@ -125,7 +124,7 @@ class MutatingPolicies:
             await seen.show(invocation.resource)
             await self._invoke(attributes, invocation, seen, namespace, again, problems)
         await seen.put_back()
-        again.last = copied(attributes.object)
+        again.end(attributes.object)
 
     async def _invoke(
         self,
@@ -153,7 +152,7 @@ class MutatingPolicies:
         matched = compiled.match_conditions.match(inputs())
         if matched.error:
             self._problem(policy, invocation.binding, matched.error, "Invalid", problems)
-        if not matched.matches or (again.is_second and invocation.key not in again.due):
+        if not matched.matches or not again.asks(invocation.key):
             return
         before = seen.object
         for mutation in compiled.mutations:
@@ -165,11 +164,8 @@ class MutatingPolicies:
                     seen.change(made, strict=mutation.patch_type == "JSONPatch")
             except PolicyError as error:
                 self._problem(policy, invocation.binding, str(error), "Invalid", problems)
-        if not same(before, seen.object):
-            again.something_changed()
-            again.is_wanted = True
-        if policy.spec.get("reinvocationPolicy") == "IfNeeded":
-            again.invoked.add(invocation.key)
+        is_reinvocable = policy.spec.get("reinvocationPolicy") == "IfNeeded"
+        again.asked(invocation.key, is_changed=not same(before, seen.object), is_reinvocable=is_reinvocable)
 
     def _made(
         self, mutation: Mutation, inputs: Any, obj: dict[str, Any], resource: ResourceType

@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from kubewright.schema.structural.gotext import quoted
-from kubewright.schema.structural.values import copied, same
+from kubewright.schema.structural.values import same
 
 from ..catalog import ResourceType
 from ..errors import StatusError, internal
@@ -46,8 +46,7 @@ class WebhookPlugins:
 
     async def admit(self, attributes: Attributes, again: Reinvocation) -> None:
         """Let the mutating webhooks change the object. Raises StatusError: one says no."""
-        if again.is_second and not same(again.last, attributes.object):
-            again.something_changed()
+        again.begin(attributes.object)
         seen = Seen(attributes, self._backend.catalog)
         for number, hook in enumerate(self.mutating):
             attributes.object = seen.object
@@ -58,11 +57,10 @@ class WebhookPlugins:
             kind = seen.kind
             if not hook.meets_conditions(attributes, resource, kind, seen.object, seen.old, self._backend.authorizer):
                 continue
-            if again.is_second and hook.key not in again.due:
-                continue
-            await self._mutate(hook, number, attributes, resource, seen, again)
+            if again.asks(hook.key):
+                await self._mutate(hook, number, attributes, resource, seen, again)
         await seen.put_back()
-        again.last = copied(attributes.object)
+        again.end(attributes.object)
 
     async def _mutate(
         self,
@@ -84,11 +82,7 @@ class WebhookPlugins:
         finally:
             said = {"configuration": hook.configuration, "webhook": hook.name, "mutated": is_changed}
             attributes.annotate(f"mutation.webhook.admission.k8s.io/{place}", orjson.dumps(said).decode())
-        if is_changed:
-            again.something_changed()
-            again.is_wanted = True
-        if hook.is_reinvocable:
-            again.invoked.add(hook.key)
+        again.asked(hook.key, is_changed=is_changed, is_reinvocable=hook.is_reinvocable)
 
     async def _ask(self, hook: Hook, attributes: Attributes, resource: ResourceType, seen: Seen) -> bool:
         """Whether the webhook changed the object. Raises CallFailed, StatusError."""
