@@ -16,7 +16,7 @@ from msgspec import Struct
 from kubewright.model.selector import LabelSelector, Selector
 
 from ..catalog import ResourceType
-from ..errors import StatusError
+from ..errors import StatusError, called
 from ..registry.backend import Attributes, Backend
 from ..registry.call import resource_key
 from ..registry.served import as_served
@@ -129,8 +129,7 @@ async def parameters(
     api_version, kind = str(param_kind.get("apiVersion", "")), str(param_kind.get("kind", ""))
     served = backend.catalog.of_kind(api_version, kind)
     if served is None:
-        shown = f"{api_version if '/' in api_version else f'/{api_version}'}, Kind={kind}"
-        raise Misconfigured(f"failed to find resource referenced by paramKind: '{shown}'")
+        raise Misconfigured(f"failed to find resource referenced by paramKind: '{called(api_version, kind)}'")
     if param_ref is None:
         return [None]
     found = await _found(served, param_ref, namespace, backend)

@@ -19,6 +19,7 @@ from ..catalog import ResourceType
 from ..crds.conversion import WebhookFailed
 from ..errors import bad_request, forbidden
 from ..registry.backend import Attributes, Backend, ObjectKind
+from ..registry.decoding import called_in_go
 from ..store import Entry
 from .reviews import Verdict, denial, review_of, verdict_of
 from .rules import RuleSet, Scopes
@@ -169,6 +170,5 @@ def decoded_patch(hook: Hook, patch: bytes) -> list[Any]:
         return read
     if read is None:
         return []
-    called = {dict: "object", str: "string", bool: "bool"}.get(type(read), "number")
-    why = f"json: cannot unmarshal {called} into Go value of type jsonpatch.Patch"
+    why = f"json: cannot unmarshal {called_in_go(read)} into Go value of type jsonpatch.Patch"
     raise hook.failed(f"received undecodable patch in webhook response: {why}")

@@ -18,7 +18,7 @@ from kubewright.schema.structural.gotext import quoted
 from ..answers import type_problem
 from ..catalog import ResourceType
 from ..crds.conversion import WebhookFailed
-from ..errors import StatusError
+from ..errors import StatusError, called
 from ..registry.backend import Attributes, ObjectKind
 from ..registry.decoding import not_registered
 
@@ -111,7 +111,7 @@ def _read(answer: Mapping[str, Any], uid: str, version: str, *, mutates: bool) -
     if version == "v1":
         if (found := response.get("uid") or "") != uid:
             raise _Broken(f"expected response.uid={quoted(uid)}, got {quoted(found)}")
-        shown = f"{_shown(str(answer.get('apiVersion', '')))}, Kind={answer.get('kind', '')}"
+        shown = called(str(answer.get("apiVersion", "")), str(answer.get("kind", "")))
         if (wanted := f"{_GROUP}/v1, Kind=AdmissionReview") != shown:
             raise _Broken(f"expected webhook response of {wanted}, got {shown}")
         if mutates:
@@ -146,10 +146,6 @@ def _check_kind(answer: Mapping[str, Any], version: str) -> None:
     if found and found != version:
         why = f"converting ({found}.{kind}) to ({version}.{kind}): unknown conversion"
         raise WebhookFailed(f"failed to call webhook: {why}")
-
-
-def _shown(api_version: str) -> str:
-    return api_version if "/" in api_version else f"/{api_version}"
 
 
 def _patch(response: Mapping[str, Any]) -> bytes:
