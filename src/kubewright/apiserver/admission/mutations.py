@@ -19,12 +19,12 @@ from ..catalog import ResourceType
 from ..errors import StatusError, forbidden
 from ..patching import json_patch
 from ..patching.errors import PatchError
-from ..registry.backend import Attributes, Backend, ObjectKind
+from ..registry.backend import Attributes, Backend
 from .bindings import Binding, Misconfigured, Policy, parameters
 from .inputs import inputs_of
 from .plugins.world import name_of
 from .reinvocation import Reinvocation
-from .rules import namespace_of
+from .rules import namespace_object
 from .versions import Seen
 
 __all__ = ["MutatingPolicies"]
@@ -116,9 +116,7 @@ class MutatingPolicies:
         problems: list[tuple[str, str]],
     ) -> None:
         again.begin(attributes.object)
-        is_namespace = attributes.object_kind == ObjectKind("", "v1", "Namespace")
-        is_in_namespace = attributes.namespace and not is_namespace
-        namespace = namespace_of(attributes, self._backend.store) if is_in_namespace else None
+        namespace = namespace_object(attributes, self._backend.store)
         seen = Seen(attributes, self._backend.catalog)
         for invocation in invocations:
             await seen.show(invocation.resource)

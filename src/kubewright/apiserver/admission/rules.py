@@ -23,11 +23,11 @@ from kubewright.model.selector import LabelSelector, Selector
 
 from ..catalog import Catalog, ResourceType
 from ..errors import StatusError, internal, not_found
-from ..registry.backend import Attributes
+from ..registry.backend import Attributes, ObjectKind
 from ..registry.call import resource_key
 from ..store import Store
 
-__all__ = ["Rule", "RuleSet", "Scopes", "is_configuration", "namespace_of"]
+__all__ = ["Rule", "RuleSet", "Scopes", "is_configuration", "namespace_object", "namespace_of"]
 
 _CONFIGURATIONS: Final = frozenset(
     {
@@ -193,6 +193,13 @@ def namespace_of(attributes: Attributes, store: Store) -> dict[str, Any] | None:
     """The namespace of a request, as it is stored."""
     entry = store.get(_NAMESPACES, attributes.namespace)
     return None if entry is None else entry.object
+
+
+def namespace_object(attributes: Attributes, store: Store) -> dict[str, Any] | None:
+    """The namespace as policies see it; None of what is in none, and of Namespaces themselves."""
+    if not attributes.namespace or attributes.object_kind == ObjectKind("", "v1", "Namespace"):
+        return None
+    return namespace_of(attributes, store)
 
 
 def _labels(obj: Mapping[str, Any] | None) -> Mapping[str, str]:

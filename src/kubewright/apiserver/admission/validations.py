@@ -20,7 +20,7 @@ from ..registry.backend import Attributes, Backend, ObjectKind
 from .bindings import Binding, Misconfigured, Policy, parameters
 from .inputs import inputs_of
 from .plugins.world import name_of
-from .rules import namespace_of
+from .rules import namespace_object
 from .versions import converted, kind_as
 
 __all__ = ["ValidatingPolicies"]
@@ -84,8 +84,6 @@ class ValidatingPolicies:
         objects: Objects,
         params: Mapping[str, Any] | None,
     ) -> ValidationResult:
-        is_namespace = attributes.object_kind == ObjectKind("", "v1", "Namespace")
-        namespace = namespace_of(attributes, self._backend.store) if not is_namespace else None
         inputs = inputs_of(
             attributes,
             resource,
@@ -93,7 +91,7 @@ class ValidatingPolicies:
             *objects,
             self._backend.authorizer,
             params=params,
-            namespace=namespace if attributes.namespace else None,
+            namespace=namespace_object(attributes, self._backend.store),
         )
         return policy.evaluator.validate(inputs)
 
