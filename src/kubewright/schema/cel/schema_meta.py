@@ -9,14 +9,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from . import parser
+
 __all__ = ["RESERVED", "escape", "has_meta", "with_meta"]
 
-RESERVED: Final = frozenset(
-    {
-        "true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import",
-        "let", "loop", "package", "namespace", "return", "var", "void", "while",
-    }
-)  # fmt: skip
+RESERVED: Final = parser.RESERVED | {"true", "false", "null", "in"}
 _PLAIN: Final = re.compile(r"[A-Za-z_./\-][A-Za-z0-9_./\-]*")
 _ESCAPED: Final = re.compile(r"__|[-./]")
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}

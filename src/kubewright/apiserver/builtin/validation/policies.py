@@ -34,25 +34,6 @@ _MUTABLE: Final = ("*", "CONNECT", "CREATE", "UPDATE")
 _MOST_ANNOTATIONS: Final = 20
 _LONGEST_VALUE: Final = 5 * 1024
 _IDENTIFIER: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*", re.ASCII)
-_RESERVED: Final = frozenset(
-    {
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-    }
-    | {"loop", "package", "namespace", "return", "var", "void", "while"}
-)
 
 
 def validating_policy(obj: Object) -> Errors:
@@ -248,12 +229,14 @@ def _param_ref(path: str, ref: Object) -> Errors:
 
 
 def _variables(spec: Object, compiled: Variables) -> Errors:
+    from kubewright.schema.cel.schema_meta import RESERVED
+
     errors: Errors = []
     for place, each in enumerate(spec.get("variables") or ()):
         here, name, expression = f"spec.variables[{place}]", each.get("name") or "", each.get("expression") or ""
         if not name.strip():
             errors.append(required(f"{here}.name", "name is not specified"))
-        elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+        elif not _IDENTIFIER.fullmatch(name) or name in RESERVED:
             errors.append(invalid(f"{here}.name", name, "must be a valid CEL identifier"))
         if not expression.strip():
             errors.append(required(f"{here}.expression", "expression is not specified"))
