@@ -164,15 +164,14 @@ def _set_key(item: Any) -> Any:
 
 
 def _map_keys(by: MapList, items: list[Any]) -> list[Any]:
-    """The keys of a list's items: by the raw data as far as it is known."""
-    if by.raw is None:
+    """The keys of a list's items: by the data as far as it is known, as a server does for `==`."""
+    if by.data is None:
         return [map_key(by, item) for item in items]
-    if isinstance(items, MapList) and items.raw is not None:
-        keys: list[Any] = list(items.raw)
-    else:
-        # What an expression took from data; fields are raw, as far as the schema does not make something else of them.
-        keys = [by.key_of(item) if isinstance(item, dict) else None for item in items]
-    return [object() if key is None else tuple(map(_go_key, key)) for key in keys]
+    names = by.keys
+    if isinstance(items, MapList) and items.data is not None:
+        items, names = items.data, items.names
+    # Else what an expression took from data; fields are raw, as far as the schema does not make something else of them.
+    return [tuple(_go_key(item.get(name)) for name in names) if isinstance(item, dict) else object() for item in items]
 
 
 def map_key(by: MapList, item: Any) -> Any:

@@ -162,17 +162,10 @@ def _array(schema: Mapping[str, Any]) -> Convert:
         if kind == "set":
             return SetList(found)
         if kind == "map":
-            return MapList(found, keys, [_raw_key(item, escaped) for item in data])
+            return MapList(found, keys, data, escaped)
         return StrictList(found) if is_strict else found
 
     return convert
-
-
-def _raw_key(item: Any, names: tuple[str, ...]) -> tuple[Any, ...] | None:
-    """The key of an item as the server takes it for `==`: from the data, but by the escaped names."""
-    if not isinstance(item, dict):
-        return None
-    return tuple(item.get(name) for name in names)
 
 
 def _object(schema: Mapping[str, Any]) -> Convert:

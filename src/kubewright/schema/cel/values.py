@@ -177,17 +177,19 @@ class MapList(list[Any]):
     """A list that its schema calls a map: items are told apart by `keys`; equal in any order; `+` replaces by key.
 
     Attributes:
-        raw: what the server tells the items apart by when it compares the data; None of what an expression made.
+        data: the JSON that it was made of; None of what an expression made.
+        names: the keys as identifiers, by which the server looks into the data.
     """
 
-    __slots__ = ("keys", "raw")
+    __slots__ = ("data", "keys", "names")
 
     def __init__(
-        self, items: list[Any], keys: tuple[str, ...], raw: list[tuple[Any, ...] | None] | None = None
+        self, items: list[Any], keys: tuple[str, ...], data: list[Any] | None = None, names: tuple[str, ...] = ()
     ) -> None:
         super().__init__(items)
         self.keys = keys
-        self.raw = raw
+        self.data = data
+        self.names = names
 
     def key_of(self, item: Any) -> tuple[Any, ...]:
         return tuple(item.get(key) for key in self.keys) if isinstance(item, dict) else ()
