@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from typing import Any
 
 import pytest
@@ -158,3 +159,49 @@ def test_copies_of_copies_get_no_deeper_than_a_body_may() -> None:
     with pytest.raises(PatchError) as caught:
         json_patch(deep, [*grows, *grows])
     assert caught.value.why == "exceeded max depth"
+
+
+@pytest.mark.parametrize(
+    ("operations", "written"),
+    [
+        ([], {"a": 1, "list": [{"f": 1, "e": 2}], "obj": {"d": 1, "c": {"h": 1, "g": 2}}}),
+        (
+            [{"op": "add", "path": "/list/0/x", "value": {"n": 1, "m": 2}}],
+            {"a": 1, "list": [{"e": 2, "f": 1, "x": {"n": 1, "m": 2}}], "obj": {"d": 1, "c": {"h": 1, "g": 2}}},
+        ),
+        (
+            [{"op": "test", "path": "/obj", "value": {"c": {"g": 2, "h": 1}, "d": 1}}],
+            {"a": 1, "list": [{"f": 1, "e": 2}], "obj": {"c": {"g": 2, "h": 1}, "d": 1}},
+        ),
+        (
+            [{"op": "move", "from": "/obj/d", "path": "/b"}, {"op": "copy", "from": "/obj/c", "path": "/a"}],
+            {"a": {"h": 1, "g": 2}, "b": 1, "list": [{"f": 1, "e": 2}], "obj": {"c": {"h": 1, "g": 2}}},
+        ),
+        (
+            [{"op": "remove", "path": "/obj/c/g"}, {"op": "copy", "from": "/obj", "path": "/list/0"}],
+            {"a": 1, "list": [{"c": {"h": 1}, "d": 1}, {"f": 1, "e": 2}], "obj": {"c": {"h": 1}, "d": 1}},
+        ),
+        ([{"op": "replace", "path": "", "value": {"z": {"n": 1, "m": 2}, "y": 1}}], {"y": 1, "z": {"n": 1, "m": 2}}),
+    ],
+)
+def test_what_the_real_server_takes_apart_is_written_in_the_order_of_names_and_all_else_as_it_came(
+    operations: list[dict[str, Any]], written: dict[str, Any]
+) -> None:
+    document = {"obj": {"d": 1, "c": {"h": 1, "g": 2}}, "list": [{"f": 1, "e": 2}], "a": 1}
+    assert json.dumps(json_patch(document, operations)) == json.dumps(written)
+
+
+def test_the_names_of_an_object_are_put_in_order_once_however_many_operations_there_are() -> None:
+    compared = 0
+
+    class Name(str):
+        def __lt__(self, other: str) -> bool:
+            nonlocal compared
+            compared += 1
+            return str(self) < other
+
+    names = [Name(each) for each in range(200)]
+    operations = [{"op": "replace", "path": f"/data/{each}", "value": 1} for each in names]
+    made = json_patch({"data": dict.fromkeys(reversed(names), 0)}, operations)
+    assert list(made["data"].values()) == [1] * len(names)
+    assert compared < len(names) * 16

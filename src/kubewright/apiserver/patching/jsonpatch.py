@@ -62,28 +62,7 @@ def json_patch(document: dict[str, Any], operations: Any, unknown: list[str] | N
             raise unprocessable(str(failed)) from None
     if is_too_deep(patcher.document):
         raise unprocessable(_TOO_DEEP)
-    for operation in operations:
-        _put_in_order(patcher.document, _steps((operation or {}).get("path") or ""))
-    return patcher.document
-
-
-def _put_in_order(value: Any, steps: list[str]) -> None:
-    """Sort the names of the objects on the way, as Go writes what it has taken apart: what is wrong is found in that
-    order, and only the first of it is said."""
-    for step in [*steps, ""]:
-        if isinstance(value, dict):
-            items = sorted(value.items())
-            value.clear()
-            value.update(items)
-            value = value.get(step)
-        elif isinstance(value, list):
-            value = value[int(step)] if _NUMBER.fullmatch(step) and -len(value) <= int(step) < len(value) else None
-        else:
-            return
-
-
-def _steps(path: str) -> list[str]:
-    return [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    return patcher.written(patcher.document)
 
 
 def _check(operations: Any, unknown: list[str] | None) -> None:
@@ -105,11 +84,18 @@ def _undecodable(value: Any, into: str) -> Exception:
 
 
 class _Patcher:
-    """One document that is being changed in place."""
+    """One document that is being changed in place.
+
+    It notes which objects Go takes apart: those it writes in the order of names, all others as they came. What is wrong
+    with the document is found in that order, and only the first of it is said.
+    """
 
     def __init__(self, document: Any) -> None:
         self.document = document
         self._copied_bytes = 0
+        self._opened: dict[int, dict[str, Any]] = {}
+        """By id. They are kept, as the ids of what is gone are given anew."""
+        self._open(document)
 
     def apply(self, operation: dict[str, Any]) -> None:
         kind = operation.get("op")
@@ -129,11 +115,25 @@ class _Patcher:
             self._copied_bytes += _size(value)
             if self._copied_bytes > MAX_COPIED_BYTES:
                 raise _Failed("Unable to complete the copy, the accumulated size increase of copy is too large")
-            self._add(path, copied(value), "copy")
+            self._add(path, self.written(value), "copy")
         elif kind == "test":
             self._test(_text(operation, "path"), operation.get("value"))
         else:
             raise _Failed(f"Unexpected kind: {kind or 'unknown'}")
+
+    def written(self, value: Any) -> Any:
+        """A copy, as Go writes it."""
+        if isinstance(value, dict):
+            items = sorted(value.items()) if id(value) in self._opened else value.items()
+            return {name: self.written(each) for name, each in items}
+        return [self.written(each) for each in value] if isinstance(value, list) else value
+
+    def _open(self, value: Any, *, deep: bool = False) -> None:
+        if isinstance(value, dict):
+            self._opened[id(value)] = value
+        if deep and isinstance(value, dict | list):
+            for each in value.values() if isinstance(value, dict) else value:
+                self._open(each, deep=True)
 
     def _find(self, path: str, verb: str) -> tuple[Any, str]:
         """The object or list that holds the end of a path, and its name there."""
@@ -146,6 +146,7 @@ class _Patcher:
                 holder = None
             if not isinstance(holder, dict | list):
                 break
+            self._open(holder)
         if not isinstance(holder, dict | list):
             raise _Failed(
                 f"{verb.removesuffix(' to')} operation does not apply: {_MISSING[verb].format(path)}: missing value"
@@ -179,6 +180,7 @@ class _Patcher:
             if not isinstance(value, dict | list):
                 raise _Failed("replace operation value must be object or array")
             self.document = value
+            self._open(value)
             return
         holder, name = self._find(path, "replace")
         if isinstance(holder, list):
@@ -190,6 +192,7 @@ class _Patcher:
         found = self.document if path == "" else self._get(path, "test")
         if not same(found, wanted):
             raise _Failed(f"testing value {path} failed: test failed")
+        self._open(found, deep=True)
 
 
 _MISSING: Final = {
