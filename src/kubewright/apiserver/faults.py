@@ -237,7 +237,6 @@ class Faults:
             store = server.store.as_of(resource, revision)
         except Compacted:
             raise expired("The resourceVersion for the provided list is too old.") from None
-        store.revision = revision
         aged = type(server)(backend=server.backend.fork(store), transforms=server.transforms)
         return await aged.handle(request)
 

@@ -6,14 +6,8 @@ commit gives a `Change`, who has a stake in changes reads them from the history 
 | thing | what it is |
 |---|---|
 | revision | of the whole store; each write takes the next one, and the object has it as `resourceVersion` |
-| collection | the objects of one resource: live ones by key, keys in byte order, the log of changes |
+| collection | the objects of one resource and their history (`collection.py`) |
 | key | `namespace/name`, or `name` for what has no namespace |
-| log | the changes of a collection in order; undone backwards it gives the collection at an older revision |
-| floor | the revision below which the log does not reach: older ones are gone (`Compacted`) |
-
-There is no version chain per key: reading an old revision costs as much as has changed since, which is what pages of a
-list and lagging watchers need, and the present costs nothing extra. Objects are never changed once they are here;
-readers get them as they are, without copies.
 
 Guarantees: G1 revisions of commits are consecutive. G2 a commit happens as a whole or, where the journal refuses it,
 not at all. G3 `page(revision=r)` is what `page()` was at r. G4 after `fork` neither store sees what is written to the
@@ -23,11 +17,10 @@ Cost: a write is O(log n) and a move of pointers; `fork` is O(collections), the 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final
 
-import orjson
+from .collection import Change, ChangeType, Collection, Compacted, Entry, Page
 
 __all__ = [
     "Change",
@@ -43,19 +36,7 @@ __all__ = [
     "Store",
 ]
 
-ChangeType = Literal["ADDED", "MODIFIED", "DELETED"]
-
 _FIRST: Final = 1
-_ENCODED_KEPT: Final = 1_000
-"""How many of the newest changes keep their encoded events: enough for watchers that are not behind."""
-
-
-class Compacted(Exception):
-    """A revision that is gone. `floor` is the oldest that is still there."""
-
-    def __init__(self, revision: int, floor: int) -> None:
-        super().__init__(revision, floor)
-        self.revision, self.floor = revision, floor
 
 
 class Exists(Exception):
@@ -72,134 +53,6 @@ class Moved(Exception):
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry.key, entry.revision)
         self.entry = entry
-
-
-class Entry:
-    """An object at a revision. Immutable; `views` is a cache that who serves it may fill."""
-
-    __slots__ = ("_json", "key", "object", "revision", "views")
-
-    def __init__(self, key: str, obj: dict[str, Any], revision: int) -> None:
-        self.key, self.object, self.revision = key, obj, revision
-        self._json: bytes | None = None
-        self.views: dict[object, Any] | None = None
-
-    def forget(self) -> None:
-        """Drop what can be made again."""
-        self._json = self.views = None
-
-    @property
-    def json(self) -> bytes:
-        """The object as JSON, encoded once."""
-        encoded = self._json
-        if encoded is None:
-            # Copied, as the encoder's bytes keep its whole buffer, which is several times as large.
-            encoded = self._json = bytes(memoryview(orjson.dumps(self.object)))
-        return encoded
-
-
-class Change:
-    """One commit. `entry` is the object after it (deleted: as it was, with the revision of the deletion); `previous`
-    the one before it, None when it was created. `encoded` is a cache for those who send events."""
-
-    __slots__ = ("encoded", "entry", "previous", "revision", "type")
-
-    def __init__(self, type: ChangeType, entry: Entry, previous: Entry | None) -> None:  # noqa: A002 - the field's name
-        self.type: ChangeType = type
-        self.entry, self.previous = entry, previous
-        self.revision = entry.revision
-        self.encoded: dict[Any, Any] = {}
-
-    def forget(self) -> None:
-        """Drop what can be encoded again, of the events and of the object that is no more."""
-        self.encoded = {}
-        if self.previous is not None:
-            self.previous.forget()
-
-
-class Page(NamedTuple):
-    """A part of a collection, in the order of keys. `remaining` counts what comes after it."""
-
-    entries: list[Entry]
-    remaining: int
-
-
-class Collection:
-    """The objects of one resource. Made and changed by its `Store` only."""
-
-    __slots__ = ("dropped", "floor", "is_shared", "keys", "live", "log", "watch_floor")
-
-    def __init__(self, floor: int) -> None:
-        self.live: dict[str, Entry] = {}
-        self.keys: list[str] = []
-        self.log: list[Change] = []
-        self.dropped = 0
-        """Changes that were cut off the front of the log: `dropped + place` is a change's number for ever."""
-        self.floor = floor
-        self.watch_floor = 0
-        """Below this revision no watch starts, though the log may reach further: the storage was set up anew."""
-        self.is_shared = False
-
-    def copy(self) -> Collection:
-        made = Collection(self.floor)
-        made.live, made.keys, made.log = dict(self.live), list(self.keys), list(self.log)
-        made.dropped, made.watch_floor = self.dropped, self.watch_floor
-        return made
-
-    @property
-    def end(self) -> int:
-        """The number of the next change."""
-        return self.dropped + len(self.log)
-
-    def number_after(self, revision: int) -> int:
-        """The number of the first change after a revision. Raises Compacted: some are gone, or not for watches."""
-        floor = max(self.floor, self.watch_floor)
-        if revision < floor:
-            raise Compacted(revision, floor)
-        return self.dropped + bisect_right(self.log, revision, key=_revision)
-
-    def changes(self, number: int) -> list[Change]:
-        """The changes from a number on. Raises Compacted: that one is gone."""
-        if number < self.dropped:
-            raise Compacted(0, self.floor)
-        return self.log[number - self.dropped :]
-
-    def page(self, scope: str = "", after: str = "", limit: int = 0, revision: int | None = None) -> Page:
-        """Entries in the order of keys.
-
-        Args:
-            scope: what keys start with: `namespace/`, or nothing.
-            after: start behind this key.
-            limit: at most so many; 0 for all.
-            revision: as it was then. Raises Compacted: that is gone.
-        """
-        keys, found = self.keys, self.live
-        if revision is not None and (undone := self._undone(revision)):
-            found = {**found, **{key: entry for key, entry in undone.items() if entry is not None}}
-            gone = {key for key, entry in undone.items() if entry is None}
-            keys = sorted(found.keys() - gone)
-        start, end = 0, len(keys)
-        if scope:
-            start, end = bisect_left(keys, scope), bisect_left(keys, scope[:-1] + chr(ord(scope[-1]) + 1))
-        if after:
-            start = max(start, bisect_right(keys, after))
-        stop = min(end, start + limit) if limit else end
-        return Page([found[key] for key in keys[start:stop]], max(end - stop, 0))
-
-    def _undone(self, revision: int) -> dict[str, Entry | None]:
-        """What has to be put back to be at an older revision."""
-        if revision < self.floor:
-            raise Compacted(revision, self.floor)
-        undone: dict[str, Entry | None] = {}
-        for change in reversed(self.log):
-            if change.revision <= revision:
-                break
-            undone[change.entry.key] = change.previous
-        return undone
-
-
-def _revision(change: Change) -> int:
-    return change.revision
 
 
 Objects = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
@@ -228,8 +81,7 @@ class _Provided:
         if not floor:
             return self._made
         found = self._made.copy()
-        Store._cut(found, bisect_right(found.log, floor, key=_revision))
-        found.floor = max(found.floor, floor)
+        found.compact(floor)
         return found
 
 
@@ -358,28 +210,8 @@ class Store:
 
     def apply(self, resource: str, collection: Collection, change: Change) -> None:
         """Make a change that has been written down. For journals that are read back."""
-        key = change.entry.key
         self.revision = change.revision
-        if change.type == "DELETED":
-            del collection.live[key]
-            del collection.keys[bisect_left(collection.keys, key)]
-        else:
-            if key not in collection.live:
-                insort(collection.keys, key)
-            collection.live[key] = change.entry
-        log = collection.log
-        log.append(change)
-        if len(log) > _ENCODED_KEPT:
-            log[-_ENCODED_KEPT - 1].forget()
-        if len(log) >= 2 * self.history_limit:
-            self._cut(collection, self.history_limit)
-
-    @staticmethod
-    def _cut(collection: Collection, count: int) -> None:
-        if count:
-            collection.floor = collection.log[count - 1].revision
-            collection.dropped += count
-            del collection.log[:count]
+        collection.put(change, self.history_limit)
 
     # -- history ------------------------------------------------------------------------------------------------------
 
@@ -388,9 +220,7 @@ class Store:
         wanted = self.revision if revision is None else min(revision, self.revision)
         self._floor = max(self._floor, wanted)
         for resource in list(self.resources):
-            collection = self._writable(resource)
-            self._cut(collection, bisect_right(collection.log, wanted, key=_revision))
-            collection.floor = max(collection.floor, wanted)
+            self._writable(resource).compact(wanted)
 
     def renew(self, resource: str) -> None:
         """The storage of a resource is set up anew: no watch starts at an older revision than the present one."""
@@ -399,11 +229,8 @@ class Store:
     def as_of(self, resource: str, revision: int) -> Store:
         """Another store in which one resource is as it was at a revision, for who reads. Raises Compacted."""
         made = self.fork()
-        now = self.collection(resource)
-        then = Collection(now.floor)
-        then.live = {entry.key: entry for entry in now.page(revision=revision).entries}
-        then.keys = list(then.live)
-        made._collections[resource] = then
+        made.revision = revision
+        made._collections[resource] = self.collection(resource).as_of(revision)
         return made
 
     def fork(self) -> Store:
