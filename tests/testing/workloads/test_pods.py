@@ -174,3 +174,20 @@ def test_a_full_cluster_takes_more_when_there_is_room_again() -> None:
         assert {each["status"]["phase"] for each in await sim.list(k.PODS)} == {"Running"}
 
     run(main)
+
+
+def test_a_pod_needs_what_runs_at_once_and_what_is_said_of_it_as_a_whole() -> None:
+    async def main(sim: Sim) -> None:
+        def asks(name: str, cpu: str, **more: Any) -> Obj:
+            return {"name": name, "image": "i", "resources": {"requests": {"cpu": cpu}}, **more}
+
+        inits = [asks("side", "1", restartPolicy="Always"), asks("first", "7")]
+        await sim.create(k.PODS, pod("fits", initContainers=inits, containers=[asks("main", "1")]))
+        whole = {"requests": {"cpu": "9"}}
+        await sim.create(k.PODS, pod("large", resources=whole, containers=[asks("main", "1")]))
+        await sim.settle()
+        assert (await sim.get(k.PODS, "fits"))["spec"].get("nodeName")
+        said = condition(await sim.get(k.PODS, "large"), "PodScheduled")["message"]
+        assert said.startswith("0/3 nodes are available: 3 Insufficient cpu.")
+
+    run(main)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any, Final
 
+from kubewright.apiserver.admission.plugins.resources import Amounts, pod_amounts, sum_of
 from kubewright.client import Conflict, NotFound
 from kubewright.model import Quantity
 from kubewright.model.times import format_time
@@ -25,7 +27,7 @@ from .owners import labels_of, selector_of
 from .podstates import condition_of, is_terminal
 from .tolerating import fits_selectors, untolerated
 
-__all__ = ["Scheduler", "requests_of"]
+__all__ = ["Scheduler"]
 
 _NAME: Final = "default-scheduler"
 _TAINTED: Final = "node(s) had untolerated taint(s)"
@@ -40,7 +42,7 @@ class Scheduler:
         self._engine, self._api, self._view = engine, api.named(SCHEDULER), engine.view
         self._failures = failures
         self._there: dict[str, dict[Ref, Obj]] = {}
-        self._used: dict[str, dict[str, Quantity]] = {}
+        self._used: dict[str, Amounts] = {}
 
     def changed(self, kind: Kind, old: Obj | None, new: Obj | None) -> Iterable[Ref]:
         if kind == PODS:
@@ -83,7 +85,7 @@ class Scheduler:
             await self._say(pod, f"0/{count} nodes are available: {problem}." if count else "no nodes available")
             return
         fitting, reasons, hopeless = [], Counter[str](), 0
-        nodes, wanted = self._view.all(NODES), requests_of(pod["spec"])
+        nodes, wanted = self._view.all(NODES), _requests_of(pod)
         for node in nodes:
             found = list(self._reasons(pod, wanted, node))
             if found:
@@ -134,12 +136,12 @@ class Scheduler:
 
     # -- what stands against a node -----------------------------------------------------------------------------------
 
-    def _used_on(self, node: str) -> dict[str, Quantity]:
+    def _used_on(self, node: str) -> Amounts:
         if node not in self._used:
-            self._used[node] = _summed([requests_of(each["spec"]) for each in self._there.get(node, {}).values()])
+            self._used[node] = reduce(sum_of, map(_requests_of, self._there.get(node, {}).values()), {})
         return self._used[node]
 
-    def _reasons(self, pod: Obj, wanted: dict[str, Quantity], node: Obj) -> Iterable[str]:
+    def _reasons(self, pod: Obj, wanted: Amounts, node: Obj) -> Iterable[str]:
         spec = pod["spec"]
         if node["spec"].get("unschedulable") and untolerated(spec.get("tolerations") or (), _cordoned()) is not None:
             return ["node(s) were unschedulable"]
@@ -214,33 +216,11 @@ def _ports(spec: Obj) -> set[tuple[int, str]]:
     }
 
 
-def requests_of(spec: Obj) -> dict[str, Quantity]:
-    """What a Pod asks for: the sum of its containers, or the most that its init containers ask for."""
-    total = _summed([_requests(each) for each in spec["containers"]])
-    sidecars: dict[str, Quantity] = {}
-    for each in spec.get("initContainers") or ():
-        if each.get("restartPolicy") == "Always":
-            sidecars = _summed([sidecars, _requests(each)])
-        else:
-            for name, amount in _summed([sidecars, _requests(each)]).items():
-                total[name] = max(total.get(name, Quantity(0)), amount)
-    return _summed([total, sidecars, {name: Quantity(text) for name, text in (spec.get("overhead") or {}).items()}])
+def _requests_of(pod: Obj) -> Amounts:
+    return pod_amounts(pod, "requests", overhead=True)
 
 
-def _requests(container: Obj) -> dict[str, Quantity]:
-    found = (container.get("resources") or {}).get("requests") or {}
-    return {name: Quantity(text) for name, text in found.items()}
-
-
-def _summed(parts: list[dict[str, Quantity]]) -> dict[str, Quantity]:
-    made: dict[str, Quantity] = {}
-    for part in parts:
-        for name, amount in part.items():
-            made[name] = made[name] + amount if name in made else amount
-    return made
-
-
-def _short(wanted: dict[str, Quantity], node: Obj, count: int, used: dict[str, Quantity]) -> Iterable[str]:
+def _short(wanted: Amounts, node: Obj, count: int, used: Amounts) -> Iterable[str]:
     """What a node has too little of, with so many Pods that use so much."""
     allocatable = (node.get("status") or {}).get("allocatable") or {}
     if "pods" in allocatable and count >= Quantity(allocatable["pods"]).to_int():
@@ -250,7 +230,7 @@ def _short(wanted: dict[str, Quantity], node: Obj, count: int, used: dict[str, Q
             yield f"Insufficient {name}"
 
 
-def _could_preempt(reasons: list[str], wanted: dict[str, Quantity], node: Obj) -> bool:
+def _could_preempt(reasons: list[str], wanted: Amounts, node: Obj) -> bool:
     """Whether a node had room if there were fewer Pods: it is only full."""
     if not all(each.startswith(("Insufficient", "Too many")) for each in reasons):
         return False
