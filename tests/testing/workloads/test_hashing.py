@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from kubewright.client import Client, ClientConfig
+from kubewright.schema.structural.gotext import as_json
 from kubewright.testing import ClusterAccess
 from kubewright.testing.workloads import kinds as k
-from kubewright.testing.workloads.hashing import go_json, revision_hash
+from kubewright.testing.workloads.hashing import revision_hash
 
 from .sim import simulated
 
@@ -60,5 +61,5 @@ def test_a_real_cluster_gives_these_hashes(control_plane_with_nodes: ClusterAcce
 
 
 def test_revisions_are_hashed_as_go_writes_json() -> None:
-    assert go_json({"b": "<ü&>", "a": [1, {}]}) == b'{"a":[1,{}],"b":"\\u003c\xc3\xbc\\u0026\\u003e"}'
+    assert as_json({"b": "<ü&>", "a": [1, {}]}).encode() == b'{"a":[1,{}],"b":"\\u003c\xc3\xbc\\u0026\\u003e"}'
     assert revision_hash({"a": 1}, 0) != revision_hash({"a": 1}, 1)

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
 
+from kubewright.model.intorstring import resolve_percent
+
 from .api import Api
 from .engine import Engine
 from .kinds import DAEMON_SETS, NODES, PODS, Kind, Obj, Ref, ref_of
 from .owners import claim, controller_of, controller_ref, labels_of, owner_ref_of, selector_of
 from .podstates import available_in, is_available, is_ready, is_terminal, phase_of, pod_from
 from .revisions import HASH, forget_old, history_of, revision_label
-from .rollouts import scaled_value
 from .tolerating import fits_selectors, untolerated
 
 __all__ = ["DaemonSets"]
@@ -170,7 +171,7 @@ class DaemonSets:
     async def _roll(self, owner: Obj, by_node: _ByNode, hashed: str) -> None:
         nodes = [each for each in self._view.all(NODES) if _should_run(owner, each)[0]]
         rolling = owner["spec"]["updateStrategy"].get("rollingUpdate") or {}
-        most = scaled_value(rolling.get("maxUnavailable", 1), len(nodes), up=True)
+        most = resolve_percent(rolling.get("maxUnavailable", 1), len(nodes), round_up=True)
         surge = _surge(owner, len(nodes))
         if surge:
             await self._roll_with_surge(owner, by_node, hashed, surge)
@@ -276,7 +277,7 @@ def _first_kept(pod: Obj) -> tuple[bool, bool, str, str]:
 
 def _surge(owner: Obj, nodes: int) -> int:
     rolling = owner["spec"]["updateStrategy"].get("rollingUpdate") or {}
-    return scaled_value(rolling.get("maxSurge", 0), nodes, up=True)
+    return resolve_percent(rolling.get("maxSurge", 0), nodes, round_up=True)
 
 
 def _target(pod: Obj) -> str:

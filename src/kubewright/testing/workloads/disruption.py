@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from kubewright.model.intorstring import resolve_percent
 from kubewright.model.times import format_time
 
 from .api import Api
@@ -27,7 +28,6 @@ from .kinds import (
 )
 from .owners import controller_of, labels_of, selector_of
 from .podstates import condition_of, is_ready, seconds_since
-from .rollouts import scaled_value
 
 __all__ = ["DisruptionBudgets"]
 
@@ -93,12 +93,12 @@ class DisruptionBudgets:
         """How many Pods there should be, and how many of them have to be healthy."""
         if spec.get("maxUnavailable") is not None:
             expected = self._scale(pods)
-            return expected, max(expected - scaled_value(spec["maxUnavailable"], expected, up=True), 0)
+            return expected, max(expected - resolve_percent(spec["maxUnavailable"], expected, round_up=True), 0)
         least = spec.get("minAvailable", 1)
         if isinstance(least, int):
             return len(pods), least
         expected = self._scale(pods)
-        return expected, scaled_value(least, expected, up=True)
+        return expected, resolve_percent(least, expected, round_up=True)
 
     def _scale(self, pods: list[Obj]) -> int:
         """How many Pods the controllers of these want."""

@@ -9,7 +9,6 @@ Rules: `kubernetes/pkg/controller/controller_utils.go` (ComputeHash), `.../histo
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -19,6 +18,7 @@ from typing import Any, Final
 import orjson
 
 from kubewright.model import Quantity
+from kubewright.schema.structural.gotext import as_json
 
 __all__ = ["revision_hash", "template_hash"]
 
@@ -57,21 +57,13 @@ def _template_hash(template: bytes, collisions: int | None) -> str:
 
 def revision_hash(data: dict[str, Any], collisions: int | None) -> str:
     """The hash in the name of a ControllerRevision with that data."""
-    text = go_json(data)
+    text = as_json(data).encode()
     if collisions is not None:
         text += str(collisions).encode()
     hashed = _OFFSET
     for byte in text:
         hashed = hashed * _PRIME & 0xFFFFFFFF ^ byte
     return _spelled(hashed)
-
-
-def go_json(value: Any) -> bytes:
-    """JSON as Go writes that of a map: sorted, and safe in HTML."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    for unsafe in "<>&\u2028\u2029":
-        text = text.replace(unsafe, f"\\u{ord(unsafe):04x}")
-    return text.encode()
 
 
 def _spelled(number: int) -> str:

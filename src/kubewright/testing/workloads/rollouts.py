@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
+
+from kubewright.model.intorstring import resolve_percent
 
 from .kinds import Obj
 
@@ -30,7 +32,6 @@ __all__ = [
     "replica_sum",
     "replicas_of",
     "revision_of",
-    "scaled_value",
     "set_annotations",
     "status_sum",
 ]
@@ -52,14 +53,6 @@ _OWN: Final = frozenset(
 )
 
 
-def scaled_value(value: Any, total: int, *, up: bool) -> int:
-    """An int-or-percent of a total."""
-    if isinstance(value, str):
-        share = int(value.removesuffix("%")) * total / 100
-        return math.ceil(share) if up else math.floor(share)
-    return int(value or 0)
-
-
 def annotation(obj: Obj, name: str) -> str:
     return str((obj["metadata"].get("annotations") or {}).get(name, ""))
 
@@ -74,8 +67,8 @@ def is_rolling(deployment: Obj) -> bool:
 
 def _fenceposts(deployment: Obj) -> tuple[int, int]:
     rolling = deployment["spec"]["strategy"].get("rollingUpdate") or {}
-    surge = scaled_value(rolling.get("maxSurge"), replicas_of(deployment), up=True)
-    unavailable = scaled_value(rolling.get("maxUnavailable"), replicas_of(deployment), up=False)
+    surge = resolve_percent(rolling.get("maxSurge", 0), replicas_of(deployment), round_up=True)
+    unavailable = resolve_percent(rolling.get("maxUnavailable", 0), replicas_of(deployment), round_up=False)
     return (surge, unavailable) if surge or unavailable else (0, 1)
 
 
@@ -118,11 +111,10 @@ def new_replicas(deployment: Obj, sets: Iterable[Obj], new: Obj) -> int:
     wanted = replicas_of(deployment)
     if not is_rolling(deployment):
         return wanted
-    surge = scaled_value((deployment["spec"]["strategy"].get("rollingUpdate") or {}).get("maxSurge"), wanted, up=True)
-    present = replica_sum(sets)
-    if present >= wanted + surge:
+    room = wanted + max_surge(deployment) - replica_sum(sets)
+    if room <= 0:
         return replicas_of(new)
-    return replicas_of(new) + min(wanted + surge - present, wanted - replicas_of(new))
+    return replicas_of(new) + min(room, wanted - replicas_of(new))
 
 
 def is_saturated(deployment: Obj, new: Obj | None) -> bool:

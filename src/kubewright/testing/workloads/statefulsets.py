@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubewright.client import AlreadyExists
+from kubewright.model.intorstring import resolve_percent
 
 from .api import Api
 from .engine import Engine
@@ -16,7 +17,6 @@ from .kinds import CLAIMS, PODS, STATEFUL_SETS, Kind, Obj, Ref, ref_of
 from .owners import claim, controller_of, labels_of, owner_ref_of, selector_of
 from .podstates import available_in, is_available, is_ready, is_terminal, phase_of
 from .revisions import forget_old, history_of, revision_label
-from .rollouts import scaled_value
 from .statefulpods import claim_owners, claims_of, ordinal_of, start_of, versioned_pod
 
 __all__ = ["StatefulSets"]
@@ -163,7 +163,7 @@ class _Pass:
         """Delete Pods of an old revision, the last first, as many as may be unavailable. Returns how many."""
         rolling = self._owner["spec"]["updateStrategy"].get("rollingUpdate") or {}
         least = rolling.get("partition", 0)
-        most = max(scaled_value(rolling.get("maxUnavailable", 1), len(replicas), up=False), 1)
+        most = max(resolve_percent(rolling.get("maxUnavailable", 1), len(replicas), round_up=False), 1)
         old = [each for each in replicas if revision_label(each) != self._update["metadata"]["name"]]
         staying = [each for each in old if not each["metadata"].get("deletionTimestamp")]
         away = sum(map(self._is_unavailable, replicas))
