@@ -48,21 +48,21 @@ MAX_WORK: Final = 2_000_000
 _shared: ContextVar[Work | None] = ContextVar("kubewright_re2_work", default=None)
 
 
-class limited:  # noqa: N801 - used as `with limited():`
+class limited(Work):  # noqa: N801 - used as `with limited():`
     """All searches within it together may look at so many instructions; one that needs more raises TooLong.
 
     Within another limit that one holds on.
     """
 
-    __slots__ = ("_left", "_token")
+    __slots__ = ("_token",)
 
     def __init__(self, left: int = MAX_WORK) -> None:
-        self._left = left
+        self.left = left
         self._token: Token[Work | None] | None = None
 
     def __enter__(self) -> None:
         if _shared.get() is None:
-            self._token = _shared.set(Work(self._left))
+            self._token = _shared.set(self)
 
     def __exit__(self, *_: object) -> None:
         if self._token is not None:
@@ -141,6 +141,8 @@ class Regex:
         """`search` for the `pattern` of a schema: a text that takes more than MAX_WORK, or than is left of what
         `limited` gives, does not match.
         """
+        if len(text) <= self._longest:
+            return self._re.search(text) is not None
         try:
             return self.search(text, _shared.get() or Work(MAX_WORK))
         except TooLong:

@@ -169,7 +169,7 @@ def _map_keys(by: MapList, items: list[Any]) -> list[Any]:
         return [map_key(by, item) for item in items]
     names = by.keys
     if isinstance(items, MapList) and items.data is not None:
-        items, names = items.data, items.names
+        names, items = items.names, items.data
     # Else what an expression took from data; fields are raw, as far as the schema does not make something else of them.
     return [tuple(_go_key(item.get(name)) for name in names) if isinstance(item, dict) else object() for item in items]
 

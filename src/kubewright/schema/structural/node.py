@@ -191,6 +191,13 @@ class Node:
         below = [*self.properties.values(), self.items, self.additional]
         return any(each is not None and each.has_rules for each in below)
 
+    @property
+    def has_patterns(self) -> bool:
+        """Whether a text anywhere is searched by a pattern."""
+        below = [*self.properties.values(), self.items, self.additional, self.none_of]
+        below += [*self.all_of, *self.any_of, *self.one_of]
+        return self.pattern_matches is not None or any(each is not None and each.has_patterns for each in below)
+
     def child(self, name: str) -> Node | None:
         """The schema of a field or map value, None where there is none."""
         return self.properties.get(name) or self.additional

@@ -8,6 +8,7 @@ lives elsewhere: give a `RuleEvaluator` for them, or be told in `unevaluated` wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol
 
 from ..re2 import limited
@@ -23,6 +24,7 @@ from .values import json_value
 
 __all__ = ["RuleCompiler", "RuleEvaluator", "Structural"]
 
+_UNLIMITED = nullcontext()
 _NOT_CHECKED = (
     "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
     "validation"
@@ -60,6 +62,7 @@ class Structural:
     def __init__(self, schema: Mapping[str, Any], *, rules: RuleCompiler | None = None) -> None:
         self.node = Node(schema)
         self._is_valid: Check = predicate(self.node)
+        self._has_patterns = self.node.has_patterns
         self.has_rules = self.node.has_rules
         self._rules = rules(schema) if rules is not None and self.has_rules else None
         self.unevaluated: tuple[str, ...] = () if self._rules is not None else tuple(_rules_of(self.node, ""))
@@ -67,12 +70,12 @@ class Structural:
 
     def is_valid(self, value: Any) -> bool:
         """Whether the structure of a value is valid: types, bounds, required fields. No list types, no rules."""
-        with limited():
+        with limited() if self._has_patterns else _UNLIMITED:
             return self._is_valid(value)
 
     def structure_errors(self, value: Any, *, past: Correlated | None = None, below: str = "") -> list[FieldError]:
         """What `is_valid` objects to; on an update, without what is unchanged."""
-        with limited():
+        with limited() if self._has_patterns else _UNLIMITED:
             if self._is_valid(value):
                 return []
             return explain(self.node, value, past=past, below=below)
