@@ -22,6 +22,7 @@ Place = tuple[str, str]
 
 _MERGE: Final = "application/merge-patch+json"
 _AGENT: Final = "kube-controller-manager/1"
+"""As whom it writes; owners of fields are named after it."""
 
 
 class ControllerWrites:

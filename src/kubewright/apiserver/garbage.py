@@ -27,6 +27,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from .background import Background
 from .controllerwrites import ControllerWrites, Place
 from .ending import conditions_of_end, owner_event
 from .registry.backend import Backend
@@ -44,7 +45,6 @@ _MOST_TRIES: Final = 10
 
 _FIRST_WAIT_SECONDS: Final = 0.5
 _LONGEST_WAIT_SECONDS: Final = 60.0
-"""As whom it writes; owners of fields are named after it."""
 
 
 class GarbageCollector:
@@ -53,7 +53,7 @@ class GarbageCollector:
     def __init__(self, backend: Backend, before: GarbageCollector | None = None) -> None:
         self._backend = backend
         self._writes = ControllerWrites(backend)
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("garbage collector", self._work)
         self._timer: asyncio.TimerHandle | None = None
         self._reported, self._rounds = 0, 0
         if before is None:
@@ -85,8 +85,7 @@ class GarbageCollector:
         return GarbageCollector(backend, self)
 
     def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        self._background.close()
         if self._timer is not None:
             self._timer.cancel()
         self._writes.close()
@@ -94,8 +93,7 @@ class GarbageCollector:
     async def settle(self) -> None:
         """Until nothing is due. What was refused is tried once more."""
         self._try_again()
-        while self._task is not None and not self._task.done():
-            await asyncio.wait([self._task])
+        await self._background.settle()
 
     # -- what has changed ---------------------------------------------------------------------------------------------
 
@@ -113,8 +111,7 @@ class GarbageCollector:
                 self._due.extend(self._at[uid] for uid in uids if uid in self._at)
             if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
                 self._due.append(place)
-        if self._due or self._invalid:
-            self._start()
+        self._start()
 
     def _note(self, resource: str, entry: Entry) -> None:
         place, meta = (resource, entry.key), entry.object["metadata"]
@@ -176,13 +173,8 @@ class GarbageCollector:
             self._due.append((_NAMESPACES, namespace))
 
     def _start(self) -> None:
-        if not (self._due or self._invalid) or (self._task is not None and not self._task.done()):
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return  # nobody runs: it is due until somebody does
-        self._task = loop.create_task(self._work(), name="garbage collector")
+        if self._due or self._invalid:
+            self._background.start()
 
     async def _work(self) -> None:
         while self._due or self._invalid:

@@ -9,12 +9,12 @@ Cancellation: a cancelled `settle` stops nothing. Caveats: it works as the event
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import orjson
 
+from ..background import Background
 from ..builtin.selectors import matches
 from ..registry.backend import Backend
 from ..request import Request
@@ -56,7 +56,7 @@ class RoleAggregator:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._server = ApiServer(backend=backend)
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("role aggregation", self._work)
         self._is_due = True
         backend.store.listeners.append(self._changed)
 
@@ -64,15 +64,13 @@ class RoleAggregator:
         return RoleAggregator(backend)
 
     def close(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        self._background.close()
         self._server.close()
 
     async def settle(self) -> None:
         """Until all have their rules."""
         self._start()
-        while self._task is not None and not self._task.done():
-            await asyncio.wait([self._task])
+        await self._background.settle()
 
     def _changed(self, resource: str, change: Change, number: int) -> None:
         if resource == _ROLES:
@@ -80,13 +78,8 @@ class RoleAggregator:
             self._start()
 
     def _start(self) -> None:
-        if not self._is_due or (self._task is not None and not self._task.done()):
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            return  # nobody runs: it is due until somebody does
-        self._task = loop.create_task(self._work(), name="role aggregation")
+        if self._is_due:
+            self._background.start()
 
     async def _work(self) -> None:
         while self._is_due:
