@@ -31,7 +31,7 @@ PRINTED = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_blocks("apiserver.md", tmp_path_factory.mktemp("apiserver"))
+    return write_blocks("docs/apiserver.md", tmp_path_factory.mktemp("apiserver"))
 
 
 def test_what_each_block_prints_is_known(folder: Path) -> None:

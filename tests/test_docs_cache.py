@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -21,18 +19,13 @@ from kubewright.manager import Informers
 from kubewright.model import Key, ObjectMeta, decode, unstructured
 from kubewright.models.core.v1 import ConfigMap, Pod, Secret
 from kubewright.testing import FakeContext
+from pages import check_types, write_blocks
 from webs import config
-
-PAGE = Path(__file__).parents[1] / "docs" / "cache.md"
-BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("cache")
-    for name, text in BLOCK.findall(PAGE.read_text()):
-        (made / name).write_text(text)
-    return made
+    return write_blocks("docs/cache.md", tmp_path_factory.mktemp("cache"))
 
 
 def load(folder: Path, name: str) -> ModuleType:
@@ -46,15 +39,11 @@ def load(folder: Path, name: str) -> ModuleType:
 
 
 def test_every_block_has_a_name(folder: Path) -> None:
-    assert PAGE.read_text().count("```python") == len(list(folder.glob("*.py"))) == 4
+    assert len(list(folder.glob("*.py"))) == 4
 
 
 def test_the_blocks_pass_mypy_in_strict_mode(folder: Path) -> None:
-    files = [path.name for path in folder.glob("*.py")]
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", *files], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    check_types(folder)
 
 
 def test_the_operator_holds_what_the_page_says(folder: Path) -> None:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[1] / "docs" / "controllers.md"
-BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+from pages import check, check_types, write_blocks
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("controllers")
-    for name, text in BLOCK.findall(PAGE.read_text()):
-        (made / name).write_text(text)
-    return made
-
-
-def run(folder: Path, *arguments: str) -> None:
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    return write_blocks("docs/controllers.md", tmp_path_factory.mktemp("controllers"))
 
 
 def test_every_python_block_is_a_file_with_a_name(folder: Path) -> None:
-    assert PAGE.read_text().count("```python") == len(list(folder.glob("*.py"))) == 3
+    assert len(list(folder.glob("*.py"))) == 3
 
 
 def test_they_pass_mypy_in_strict_mode(folder: Path) -> None:
-    run(folder, "-m", "mypy", "--strict", *(path.name for path in folder.glob("*.py")))
+    check_types(folder)
 
 
 def test_they_are_controllers_that_an_operator_takes(folder: Path) -> None:
@@ -66,4 +54,4 @@ def test_functions():
     assert asyncio.run(count(ctx)) == 0
 """
     )
-    run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py")
+    check(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py")

@@ -20,7 +20,7 @@ PRINTED = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_blocks("workloads.md", tmp_path_factory.mktemp("workloads"))
+    return write_blocks("docs/workloads.md", tmp_path_factory.mktemp("workloads"))
 
 
 def test_what_each_block_prints_is_known(folder: Path) -> None:

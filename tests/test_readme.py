@@ -16,26 +16,16 @@ import yaml
 from kubewright import Client, ClientConfig, unstructured
 from kubewright.model import from_dict
 from kubewright.models.apps.v1 import Deployment
-
-ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+from pages import ROOT, check, check_types, write_blocks
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("readme")
-    for name, text in BLOCK.findall((ROOT / "README.md").read_text()):
-        (made / name).write_text(text)
-    return made
-
-
-def run(folder: Path, *arguments: str) -> None:
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    return write_blocks("README.md", tmp_path_factory.mktemp("readme"))
 
 
 def test_every_python_block_of_the_readme_is_a_file_with_a_name(folder: Path) -> None:
-    assert (ROOT / "README.md").read_text().count("```python") == len(list(folder.glob("*.py"))) == 4
+    assert len(list(folder.glob("*.py"))) == 4
 
 
 def test_the_web_of_the_readme_is_ready_where_no_cluster_is_configured(folder: Path, tmp_path: Path) -> None:
@@ -71,11 +61,11 @@ async def ready_replicas(kubeconfig: Path, manifest: dict[str, Any]) -> int:
 
 
 def test_they_pass_mypy_in_strict_mode(folder: Path) -> None:
-    run(folder, "-m", "mypy", "--strict", "--allow-empty-bodies", *(path.name for path in folder.glob("*.py")))
+    check_types(folder, "--allow-empty-bodies")
 
 
 def test_the_test_of_the_readme_passes(folder: Path) -> None:
-    run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_web.py")
+    check(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_web.py")
 
 
 def test_the_class_controller_of_the_readme_does_what_its_comments_say(folder: Path) -> None:
@@ -132,4 +122,4 @@ def test_finalize():
     assert cloud.dropped == ["a"]
 """
     )
-    run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_database.py")
+    check(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_database.py")

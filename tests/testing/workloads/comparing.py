@@ -23,7 +23,6 @@ from kubewright.testing.workloads import VirtualClock, Workloads
 from kubewright.testing.workloads import kinds as k
 from kubewright.testing.workloads.kinds import Kind, Obj
 
-KINDS = {each.plural: each for each in k.ALL}
 SHOWN = (
     k.DEPLOYMENTS,
     k.REPLICA_SETS,
@@ -147,8 +146,7 @@ def plain(found: State) -> Obj:
     made: Obj = {}
     for plural, objects in found.items():
         shown = [_object(plural, copy.deepcopy(each), names) for each in objects]
-        kept = [each for each in shown if (plural, each["metadata"]["name"]) != ("services", "kubernetes")]
-        kept = [each for each in kept if each["metadata"]["name"] not in ("kubernetes",)]
+        kept = [each for each in shown if each["metadata"]["name"] != "kubernetes"]
         if kept:
             made[plural] = sorted(
                 kept, key=lambda each: orjson.dumps([each["metadata"]["name"], each], option=orjson.OPT_SORT_KEYS)
@@ -174,18 +172,15 @@ def _is_ordinal(obj: Obj) -> bool:
 
 def _object(plural: str, obj: Obj, names: dict[str, str]) -> Obj:
     meta = obj["metadata"]
-    for field in ("uid", "resourceVersion", "managedFields", "selfLink"):
+    for field in ("uid", "resourceVersion", "managedFields", "selfLink", "namespace"):
         meta.pop(field, None)
-    meta.pop("namespace", None)
     for each in _PATHS:
         if each["kind"] in ("*", plural) and each.get("phase") in (None, (obj.get("status") or {}).get("phase")):
             _drop(obj, each["path"].split("."))
     found: Obj = _value(obj, names)
-    for field in ("conditions",):
-        conditions = (found.get("status") or {}).get(field)
-        if conditions:
-            kept = [each for each in conditions if (plural, each["type"]) not in _CONDITIONS]
-            found["status"][field] = sorted(kept, key=lambda each: str(each["type"]))
+    if conditions := (found.get("status") or {}).get("conditions"):
+        kept = [each for each in conditions if (plural, each["type"]) not in _CONDITIONS]
+        found["status"]["conditions"] = sorted(kept, key=lambda each: str(each["type"]))
     for subset in found.get("subsets") or []:
         for addresses in ("addresses", "notReadyAddresses"):
             if addresses in subset:

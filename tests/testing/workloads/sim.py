@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -69,6 +70,16 @@ async def simulated(*, nodes: int = 3, seed: int = 1, **options: Any) -> AsyncIt
             yield Sim(server, client, workloads)
     finally:
         server.close()
+
+
+def run(test: Callable[[Sim], Awaitable[None]]) -> None:
+    """A test on three nodes."""
+
+    async def main() -> None:
+        async with simulated() as sim:
+            await test(sim)
+
+    asyncio.run(main())
 
 
 def container(pod: Obj, place: int = 0) -> Obj:

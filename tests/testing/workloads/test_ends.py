@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-
 from kubewright.testing.workloads import kinds as k
 
 from .scenarios import daemon_set, deployment, job, stateful_set, template
-from .sim import Sim, condition, simulated
-
-
-def run(test: Callable[[Sim], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with simulated() as sim:
-            await test(sim)
-
-    asyncio.run(main())
+from .sim import Sim, condition, run
 
 
 def test_a_namespace_goes_with_all_that_runs_in_it() -> None:

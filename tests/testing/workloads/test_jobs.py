@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kubewright.testing.workloads import CrashLoop, RunsFor
@@ -11,15 +9,7 @@ from kubewright.testing.workloads import kinds as k
 from kubewright.testing.workloads.kinds import Obj
 
 from .scenarios import job
-from .sim import Sim, condition, simulated
-
-
-def run(test: Callable[[Sim], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with simulated() as sim:
-            await test(sim)
-
-    asyncio.run(main())
+from .sim import Sim, condition, run
 
 
 def test_a_job_whose_pods_fail_some_times_completes_after_its_back_offs() -> None:

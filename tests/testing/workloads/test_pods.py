@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from kubewright.testing.workloads import CrashLoop, RunsFor
 from kubewright.testing.workloads import kinds as k
 from kubewright.testing.workloads.kinds import Obj
 
-from .sim import Sim, condition, container, simulated
-
-
-def run(test: Callable[[Sim], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with simulated() as sim:
-            await test(sim)
-
-    asyncio.run(main())
+from .sim import Sim, condition, container, run
 
 
 def pod(name: str = "a", labels: dict[str, str] | None = None, **spec: Any) -> Obj:

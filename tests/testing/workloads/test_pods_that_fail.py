@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-
 import pytest
 
 from kubewright.testing.workloads import (
@@ -19,15 +16,7 @@ from kubewright.testing.workloads import (
 from kubewright.testing.workloads import kinds as k
 
 from .scenarios import deployment, template
-from .sim import Sim, condition, container, simulated
-
-
-def run(test: Callable[[Sim], Awaitable[None]]) -> None:
-    async def main() -> None:
-        async with simulated() as sim:
-            await test(sim)
-
-    asyncio.run(main())
+from .sim import Sim, condition, container, run
 
 
 def test_a_crash_loop_backs_off_twice_as_long_each_time() -> None:

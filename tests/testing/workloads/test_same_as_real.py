@@ -6,25 +6,19 @@ import asyncio
 
 import pytest
 
-from kubewright.apiserver import new_server
-from kubewright.apiserver.inprocess import in_process_client
 from kubewright.client import Client, ClientConfig
 from kubewright.testing import ClusterAccess
-from kubewright.testing.workloads import VirtualClock, Workloads
 
+from . import sim
 from .comparing import Obj, Real, Simulated, differences, plain, state
 from .scenarios import SCENARIOS, Scenario
 
 
 async def simulated(scenario: Scenario) -> Obj:
-    clock = VirtualClock()
-    server = new_server(seed=1, now=clock, garbage=True)
-    async with in_process_client(server) as client, Workloads(client, nodes=3, clock=clock) as workloads:
-        cluster = Simulated(client, server, workloads)
+    async with sim.simulated() as made:
+        cluster = Simulated(made.client, made.server, made.workloads)
         await scenario(cluster)
-        found = plain(await state(cluster))
-    server.close()
-    return found
+        return plain(await state(cluster))
 
 
 async def real(scenario: Scenario, access: ClusterAccess, namespace: str) -> Obj:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hack.kubectls import NEWEST, kubectl_of
@@ -51,14 +52,7 @@ spec:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[ClusterAccess]:
     with embedded_access(nodes=2) as access:
-        yield ClusterAccess(
-            **{
-                **access.as_record(),
-                "kubectl_path": kubectl_of(NEWEST),
-                "pki": access.pki,
-                "kubeconfig_path": access.kubeconfig_path,
-            }
-        )
+        yield replace(access, kubectl_path=kubectl_of(NEWEST))
 
 
 def test_kubectl_waits_for_rollouts_lists_them_and_takes_them_back(cluster: ClusterAccess) -> None:

@@ -95,9 +95,7 @@ class Api:
 
     async def _ask(self, method: str, path: str, body: Obj | None, headers: Any = _JSON) -> Obj:
         data = None if body is None else orjson.dumps(body)
-        query = None if method == "GET" else self._query
-        if method == "DELETE":
-            query = None
+        query = None if method in ("GET", "DELETE") else self._query
         answer = await self._client.raw(method, path, query=query, headers=headers, body=data)
         found: Obj = orjson.loads(answer.body)
         return found

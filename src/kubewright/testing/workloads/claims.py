@@ -15,7 +15,7 @@ from kubewright.model import Quantity
 from kubewright.model.times import format_time
 
 from .api import Api
-from .conditions import without_condition
+from .conditions import with_condition
 from .engine import Engine
 from .kinds import CLAIMS, CLASSES, PODS, VOLUMES, Kind, Obj, Ref, ref_of
 from .podstates import condition_of, is_terminal
@@ -121,8 +121,8 @@ class Claims:
             return
         said = _USED if used else _UNUSED
         condition = {"type": "Unused", **said, "lastTransitionTime": format_time(self._engine.clock())}
-        others = without_condition((claim.get("status") or {}).get("conditions") or [], "Unused")
-        await self._api.patch(CLAIMS, claim, {"status": {"conditions": [*others, condition]}}, "status")
+        conditions = with_condition((claim.get("status") or {}).get("conditions") or [], condition)
+        await self._api.patch(CLAIMS, claim, {"status": {"conditions": conditions}}, "status")
 
     async def _bind(self, claim: Obj) -> Obj:
         """Bind it, if it can be. Returns it as it is then."""

@@ -137,7 +137,7 @@ class PodRun:
             elif container.state == "running" and _is_over(container, now):
                 assert container.until is not None
                 self._end(container, container.until)
-            elif container.state == "running" and self._is_new_failure(container, now):
+            elif container.state == "running" and self._is_new_failure(container):
                 self._plan(container, now)
             else:
                 return
@@ -190,7 +190,7 @@ class PodRun:
         crash = self._failures.of(self.pod, CrashLoop, container.name)
         return crash if crash is not None and container.starts > crash.healthy_starts else None
 
-    def _is_new_failure(self, container: Container, now: datetime) -> bool:
+    def _is_new_failure(self, container: Container) -> bool:
         """Whether there is a crash, or none any more, since the run began."""
         planned = container.ends if isinstance(container.ends, CrashLoop) else None
         return planned is not self._crash(container)
@@ -242,11 +242,11 @@ class PodRun:
         )
         container.shown = {"waiting": {"reason": "CrashLoopBackOff", "message": said}}
 
-    def kill(self, code: int, reason: str, now: datetime) -> None:
+    def kill(self, code: int, now: datetime) -> None:
         """End all containers that have not ended."""
         for each in self.all:
             if each.state == "running":
-                self._finish(each, code, reason, "", now)
+                self._finish(each, code, "Error", "", now)
 
     # -- what is seen -------------------------------------------------------------------------------------------------
 

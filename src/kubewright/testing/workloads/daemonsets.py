@@ -14,7 +14,7 @@ from kubewright.model.intorstring import resolve_percent
 from .api import Api
 from .engine import Engine
 from .kinds import DAEMON_SETS, NODES, PODS, Kind, Obj, Ref, ref_of
-from .owners import claim, controller_of, controller_ref, labels_of, owner_ref_of, selector_of
+from .owners import claim, concerned, controller_ref, labels_of, selector_of
 from .podstates import available_in, is_available, is_ready, is_terminal, phase_of, pod_from
 from .revisions import HASH, forget_old, history_of, revision_label
 from .tolerating import fits_selectors, untolerated
@@ -54,24 +54,17 @@ class DaemonSets:
                 for each in self._view.all(DAEMON_SETS):
                     yield ref_of(each)
         elif kind == PODS:
-            for pod in (old, new):
-                if (owner := owner_ref_of(pod, DAEMON_SETS)) is not None:
-                    yield owner
-            if new is not None and controller_of(new) is None and labels_of(new):
-                for each in self._view.within(DAEMON_SETS, new["metadata"]["namespace"]):
-                    if selector_of(each["spec"]["selector"]).matches(labels_of(new)):
-                        yield ref_of(each)
+            yield from concerned(self._view, DAEMON_SETS, old, new)
 
     async def sync(self, ref: Ref) -> None:
         owner = self._view.get(DAEMON_SETS, *ref)
         if owner is None:
             return
-        selector = selector_of(owner["spec"]["selector"])
-        if not selector or owner["metadata"].get("deletionTimestamp"):
+        if not selector_of(owner["spec"]["selector"]) or owner["metadata"].get("deletionTimestamp"):
             return
         history = await history_of(self._api, DAEMON_SETS, owner)
         hashed = labels_of(history.update)[HASH]
-        by_node = self._by_node(await claim(self._api, DAEMON_SETS, owner, selector, PODS))
+        by_node = self._by_node(await claim(self._api, DAEMON_SETS, owner, PODS))
         acted = await self._manage(owner, by_node, hashed)
         if not acted and owner["spec"]["updateStrategy"]["type"] == "RollingUpdate":
             await self._roll(owner, by_node, hashed)

@@ -15,7 +15,7 @@ from .deploymentstatus import check_again_in, has_deadline, rollout_status, stat
 from .engine import Engine
 from .hashing import template_hash
 from .kinds import DEPLOYMENTS, PODS, REPLICA_SETS, Kind, Obj, Ref, ref_of
-from .owners import claim, controller_of, controller_ref, labels_of, owner_ref_of, selector_of
+from .owners import claim, concerned, controller_of, controller_ref, owner_ref_of, selector_of
 from .podstates import condition_of, is_terminal
 from .rollouts import (
     DESIRED,
@@ -57,13 +57,7 @@ class Deployments:
         if kind == DEPLOYMENTS:
             yield ref_of(new or old or {})
         elif kind == REPLICA_SETS:
-            for each in (old, new):
-                if (owner := owner_ref_of(each, DEPLOYMENTS)) is not None:
-                    yield owner
-            if new is not None and controller_of(new) is None:
-                for each in self._view.within(DEPLOYMENTS, new["metadata"]["namespace"]):
-                    if selector_of(each["spec"]["selector"]).matches(labels_of(new)):
-                        yield ref_of(each)
+            yield from concerned(self._view, DEPLOYMENTS, old, new)
         elif kind == PODS and old is not None and (new is None or (is_terminal(new) and not is_terminal(old))):
             # A Recreate waits for the last Pod to go.
             owner = owner_ref_of(old, REPLICA_SETS)
@@ -75,10 +69,9 @@ class Deployments:
         deployment = self._view.get(DEPLOYMENTS, *ref)
         if deployment is None:
             return
-        selector = selector_of(deployment["spec"]["selector"])
-        if not selector:
+        if not selector_of(deployment["spec"]["selector"]):
             return
-        sets = await claim(self._api, DEPLOYMENTS, deployment, selector, REPLICA_SETS)
+        sets = await claim(self._api, DEPLOYMENTS, deployment, REPLICA_SETS)
         if deployment["metadata"].get("deletionTimestamp"):
             deployment, new, old = await self._split(deployment, sets)
             await self._tell(deployment, status_of(deployment, _with(old, new), new, self._clock()))

@@ -16,7 +16,7 @@ from .kinds import Obj
 from .podstates import condition_of, seconds_since
 from .rollouts import is_complete, max_unavailable, replica_sum, replicas_of, status_sum
 
-__all__ = ["check_again_in", "has_deadline", "progressing", "rollout_status", "status_of", "with_progress"]
+__all__ = ["check_again_in", "has_deadline", "rollout_status", "status_of", "with_progress"]
 
 _FOREVER: Final = 2**31 - 1
 _AVAILABLE: Final = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
@@ -27,7 +27,7 @@ def has_deadline(deployment: Obj) -> bool:
     return bool(deployment["spec"].get("progressDeadlineSeconds", _FOREVER) != _FOREVER)
 
 
-def progressing(status: str, reason: str, message: str, now: datetime) -> dict[str, Any]:
+def _progressing(status: str, reason: str, message: str, now: datetime) -> dict[str, Any]:
     return _condition("Progressing", (status, reason, message), now)
 
 
@@ -40,7 +40,7 @@ def _condition(type_: str, said: tuple[str, str, str], now: datetime) -> dict[st
 def with_progress(deployment: Obj, status: str, reason: str, message: str, now: datetime) -> Obj:
     """The deployment with another condition Progressing."""
     old = deployment.get("status") or {}
-    conditions = with_condition(old.get("conditions") or [], progressing(status, reason, message, now))
+    conditions = with_condition(old.get("conditions") or [], _progressing(status, reason, message, now))
     return {**deployment, "status": {**old, "conditions": conditions}}
 
 
@@ -102,14 +102,14 @@ def _note_progress(
     what = f'ReplicaSet "{new["metadata"]["name"]}"' if new else f'Deployment "{deployment["metadata"]["name"]}"'
     conditions: list[dict[str, Any]] = status["conditions"]
     if is_complete(deployment, status):
-        made = progressing("True", "NewReplicaSetAvailable", f"{what} has successfully progressed.", now)
+        made = _progressing("True", "NewReplicaSetAvailable", f"{what} has successfully progressed.", now)
         status["conditions"] = with_condition(conditions, made)
     elif _has_progressed(deployment.get("status") or {}, status):
-        made = progressing("True", "ReplicaSetUpdated", f"{what} is progressing.", now)
+        made = _progressing("True", "ReplicaSetUpdated", f"{what} is progressing.", now)
         # Also where it says so already: lastUpdateTime is when there was progress last.
         status["conditions"] = with_condition(conditions, made, keep=False)
     elif _is_late(deployment, current, now):
-        made = progressing("False", "ProgressDeadlineExceeded", f"{what} has timed out progressing.", now)
+        made = _progressing("False", "ProgressDeadlineExceeded", f"{what} has timed out progressing.", now)
         status["conditions"] = with_condition(conditions, made)
 
 

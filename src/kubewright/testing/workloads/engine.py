@@ -192,7 +192,9 @@ class Engine:
         try:
             await self._controllers[key.controller].sync(ref)
         except (ApiError, TransportError) as error:
-            if isinstance(error, TransportClosed) or _is_terminating(error):
+            if isinstance(error, TransportClosed):
+                return
+            if isinstance(error, ApiError) and error.has_cause("NamespaceTerminating"):
                 return
             self._try_again(key, error)
         except Exception as error:
@@ -293,7 +295,3 @@ class Engine:
             if not (token := page["metadata"].get("continue")):
                 return found
             query["continue"] = token
-
-
-def _is_terminating(error: Exception) -> bool:
-    return isinstance(error, ApiError) and any(each.reason == "NamespaceTerminating" for each in error.causes)

@@ -14,6 +14,7 @@ from kubewright.client import ApiError
 from kubewright.model.times import format_time, parse_time
 
 from .api import Api
+from .conditions import with_condition
 from .engine import Engine
 from .jobpods import failures_of, pod_of, take_finalizer
 from .jobrules import (
@@ -205,8 +206,7 @@ class JobPass:
         else:
             made = condition("Suspended", "JobResumed", "Job resumed", self._now, "False")
             self._status["startTime"] = format_time(self._now)
-        conditions = [each for each in self._status.get("conditions") or () if each["type"] != "Suspended"]
-        self._status["conditions"] = [*conditions, made]
+        self._status["conditions"] = with_condition(self._status.get("conditions") or [], made)
 
     # -- Pods ---------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from .jobpass import JobPass
 from .jobpods import take_finalizer
 from .jobrules import FINALIZER, is_finished, is_tracked
 from .kinds import JOBS, PODS, Kind, Obj, Ref, ref_of
-from .owners import claim, controller_of, labels_of, owner_ref_of, selector_of
+from .owners import claim, concerned, owner_ref_of
 from .podstates import condition_of
 
 __all__ = ["Jobs"]
@@ -39,13 +39,7 @@ class Jobs:
         if kind == JOBS:
             yield ref_of(new or old or {})
         elif kind == PODS:
-            for each in (old, new):
-                if (owner := owner_ref_of(each, JOBS)) is not None:
-                    yield owner
-            if new is not None and controller_of(new) is None and labels_of(new):
-                for each in self._view.within(JOBS, new["metadata"]["namespace"]):
-                    if selector_of(each["spec"].get("selector")).matches(labels_of(new)):
-                        yield ref_of(each)
+            yield from concerned(self._view, JOBS, old, new)
 
     async def sync(self, ref: Ref) -> None:
         job = self._view.get(JOBS, *ref)
@@ -59,9 +53,7 @@ class Jobs:
                 await take_finalizer(self._api, pod)
             await self._expire(job)
         else:
-            pods = await claim(
-                self._api, JOBS, job, selector_of(job["spec"].get("selector")), PODS, finalizer=FINALIZER
-            )
+            pods = await claim(self._api, JOBS, job, PODS, finalizer=FINALIZER)
             await JobPass(self._engine, self._api, job, pods, self._failures).run()
 
     async def _free_orphans(self, ref: Ref) -> None:

@@ -86,7 +86,7 @@ class Kubelets:
         run.step(now)
         failed = None
         if run.deadline is not None and run.deadline <= now:
-            run.kill(_KILLED, "Error", now)
+            run.kill(_KILLED, now)
             failed = _LATE
         await self._tell(pod, pod_status(run, self._addresses_of(pod, node), now, failed=failed))
         if (at := run.next_at(now)) is not None:
@@ -107,7 +107,7 @@ class Kubelets:
         if node is None:
             raise ValueError(f"pod {pod['metadata']['name']}: is on no node, so that none can evict it")
         run = self._run_of(pod, now)
-        run.kill(_KILLED, "Error", now)
+        run.kill(_KILLED, now)
         condition = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet", "message": message}
         status = pod_status(run, self._addresses_of(pod, node), now, failed=("Failed", reason, message))
         stamp = status["conditions"][0]["lastTransitionTime"]
@@ -126,7 +126,7 @@ class Kubelets:
         if meta.get("finalizers"):
             # Who holds it back wants to know how it ended.
             if not is_terminal(pod):
-                run.kill(_KILLED if stubborn else _TERMINATED, "Error", now)
+                run.kill(_KILLED if stubborn else _TERMINATED, now)
                 phase = run.phase(now)
                 failed = None if phase in ("Succeeded", "Failed") else ("Failed", "", "")
                 await self._tell(pod, pod_status(run, self._addresses_of(pod, node), now, failed=failed))

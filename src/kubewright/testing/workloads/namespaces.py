@@ -36,7 +36,7 @@ class Namespaces:
     name: str = NAMESPACES.plural
 
     def __init__(self, engine: Engine, api: Api, root_ca: str) -> None:
-        self._engine, self._api, self._view, self._root_ca = engine, api, engine.view, root_ca
+        self._api, self._view, self._root_ca = api, engine.view, root_ca
 
     def changed(self, kind: Kind, old: Obj | None, new: Obj | None) -> Iterable[Ref]:
         if kind == NAMESPACES and new is not None:

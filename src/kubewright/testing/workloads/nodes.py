@@ -48,18 +48,23 @@ def new_node(name: str) -> Obj:
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
 
 
+def _fine(now: str) -> list[dict[str, Any]]:
+    """The conditions of a Node that runs."""
+    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+    return [
+        {"type": type_, "status": status, "reason": reason, "message": message, **times}
+        for type_, status, reason, message in _FINE
+    ]
+
+
 def node_status(name: str, number: int, now: str) -> dict[str, Any]:
     """The status of a Node that runs; `number` makes its address."""
-    times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
     third, fourth = divmod(number + 2, 256)
     address = f"172.18.{third}.{fourth}"
     return {
         "capacity": _CAPACITY,
         "allocatable": _CAPACITY,
-        "conditions": [
-            {"type": type_, "status": status, "reason": reason, "message": message, **times}
-            for type_, status, reason, message in _FINE
-        ],
+        "conditions": _fine(now),
         "addresses": [{"type": "InternalIP", "address": address}, {"type": "Hostname", "address": name}],
         "nodeInfo": {"kubeletVersion": "v1.37.0+kubewright", "operatingSystem": "linux", "architecture": "amd64"}
         | dict.fromkeys(("bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion"), "")
@@ -120,12 +125,9 @@ class Nodes:
         self._lost.pop(name, None)
         node = self._view.get(NODES, "", name)
         if node is not None and (node.get("status") or {}).get("conditions"):
-            now = format_time(self._engine.clock())
             conditions: list[dict[str, Any]] = node["status"]["conditions"]
-            for type_, status, reason, message in _FINE:
-                made = {"type": type_, "status": status, "reason": reason, "message": message}
-                times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
-                conditions = with_condition(conditions, {**made, **times}, keep=False)
+            for each in _fine(format_time(self._engine.clock())):
+                conditions = with_condition(conditions, each, keep=False)
             whole = {**node["status"], "conditions": conditions}
             await self._api.named(KUBELET).update(NODES, {**node, "status": whole}, "status")
         self._engine.add(self.name, Ref("", name))

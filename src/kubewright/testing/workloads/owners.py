@@ -5,6 +5,7 @@ Rules: `kubernetes/pkg/controller/controller_ref_manager.go`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -15,9 +16,18 @@ from kubewright.client import Invalid, NotFound
 from kubewright.model.selector import LabelSelector, Selector
 
 from .api import Api
-from .kinds import Kind, Obj, Ref
+from .kinds import REPLICATION_CONTROLLERS, Kind, Obj, Ref, ref_of
+from .view import View
 
-__all__ = ["claim", "controller_of", "controller_ref", "labels_of", "owner_ref_of", "selector_of"]
+__all__ = [
+    "claim",
+    "concerned",
+    "controller_of",
+    "controller_ref",
+    "labels_of",
+    "owner_ref_of",
+    "selector_of",
+]
 
 
 def controller_ref(kind: Kind, owner: Obj) -> dict[str, Any]:
@@ -66,15 +76,34 @@ def selector_of(selector: dict[str, Any] | None) -> Selector:
     return Selector.nothing() if selector is None else _selector(orjson.dumps(selector))
 
 
-async def claim(
-    api: Api, owner_kind: Kind, owner: Obj, selector: Selector, kind: Kind, *, finalizer: str = ""
-) -> list[Obj]:
-    """The objects of a kind that `owner` controls: those that the selector does not match any more are let go, and
+def _selector_for(kind: Kind, owner: Obj) -> Selector:
+    """By which an owner selects what it controls; a ReplicationController has labels there."""
+    selector = owner["spec"].get("selector")
+    if kind == REPLICATION_CONTROLLERS:
+        selector = {"matchLabels": selector} if selector else None
+    return selector_of(selector)
+
+
+def concerned(view: View, kind: Kind, old: Obj | None, new: Obj | None) -> Iterator[Ref]:
+    """The owners of a kind that a change of what they control is for: its controllers, before and after; and those
+    that may take it, where it has none."""
+    for each in (old, new):
+        if (owner := owner_ref_of(each, kind)) is not None:
+            yield owner
+    if new is not None and controller_of(new) is None and labels_of(new):
+        for each in view.within(kind, new["metadata"]["namespace"]):
+            if _selector_for(kind, each).matches(labels_of(new)):
+                yield ref_of(each)
+
+
+async def claim(api: Api, owner_kind: Kind, owner: Obj, kind: Kind, *, finalizer: str = "") -> list[Obj]:
+    """The objects of a kind that `owner` controls: those that its selector does not match any more are let go, and
     those that it matches and nobody controls are taken.
 
     Raises ApiError.
     """
     uid, namespace = owner["metadata"]["uid"], owner["metadata"]["namespace"]
+    selector = _selector_for(owner_kind, owner)
     is_going = bool(owner["metadata"].get("deletionTimestamp"))
     claimed = []
     for each in api.view.owned(kind, uid):

@@ -36,7 +36,7 @@ class Quotas:
     name: str = QUOTAS.plural
 
     def __init__(self, engine: Engine, api: Api) -> None:
-        self._engine, self._api, self._view = engine, api, engine.view
+        self._api, self._view = api, engine.view
 
     def changed(self, kind: Kind, old: Obj | None, new: Obj | None) -> Iterable[Ref]:
         if kind == QUOTAS:

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubewright.client import ApiError
-from kubewright.model.selector import Selector
 from kubewright.model.times import format_time
 
 from .api import Api
@@ -17,7 +16,7 @@ from .clock import Clock
 from .conditions import with_condition, without_condition
 from .engine import Engine
 from .kinds import PODS, REPLICA_SETS, REPLICATION_CONTROLLERS, Kind, Obj, Ref, ref_of
-from .owners import claim, controller_of, controller_ref, labels_of, owner_ref_of, selector_of
+from .owners import claim, concerned, controller_of, controller_ref, labels_of
 from .podstates import available_in, deleted_first, is_active, is_ready, is_terminating, pod_from
 
 __all__ = ["ReplicaSets"]
@@ -36,20 +35,13 @@ class ReplicaSets:
         if kind == self._kind:
             yield ref_of(new or old or {})
         elif kind == PODS:
-            for each in (old, new):
-                if (owner := owner_ref_of(each, self._kind)) is not None:
-                    yield owner
-            if new is not None and controller_of(new) is None and labels_of(new):
-                for each in self._view.within(self._kind, new["metadata"]["namespace"]):
-                    if self._selector(each).matches(labels_of(new)):
-                        yield ref_of(each)
+            yield from concerned(self._view, self._kind, old, new)
 
     async def sync(self, ref: Ref) -> None:
         owner = self._view.get(self._kind, *ref)
         if owner is None:
             return
-        selector = self._selector(owner)
-        claimed = await claim(self._api, self._kind, owner, selector, PODS)
+        claimed = await claim(self._api, self._kind, owner, PODS)
         active = [each for each in claimed if is_active(each)]
         going = [each for each in claimed if is_terminating(each)]
         failure: ApiError | None = None
@@ -59,12 +51,6 @@ class ReplicaSets:
         await self._tell(owner, active, going, failure)
         if failure is not None:
             raise failure
-
-    def _selector(self, owner: Obj) -> Selector:
-        selector = owner["spec"].get("selector")
-        if self._kind == REPLICATION_CONTROLLERS:
-            return Selector.of(selector) if selector else Selector.nothing()
-        return selector_of(selector)
 
     async def _manage(self, owner: Obj, active: list[Obj]) -> ApiError | None:
         """Make what is missing, delete what is too much. The first refusal ends it, and is returned."""

@@ -15,7 +15,7 @@ from kubewright.client import AlreadyExists
 from .api import Api
 from .hashing import revision_hash, template_hash
 from .kinds import DAEMON_SETS, REVISIONS, Kind, Obj
-from .owners import claim, controller_ref, selector_of
+from .owners import claim, controller_ref
 
 __all__ = ["HASH", "History", "claimed", "forget_old", "history_of", "revision_label", "template_of"]
 
@@ -49,7 +49,7 @@ def _data(owner: Obj) -> dict[str, Any]:
 
 async def claimed(api: Api, kind: Kind, owner: Obj) -> list[Obj]:
     """The revisions that are the owner's, in their order."""
-    found = await claim(api, kind, owner, selector_of(owner["spec"]["selector"]), REVISIONS)
+    found = await claim(api, kind, owner, REVISIONS)
     return sorted(
         found, key=lambda each: (each["revision"], each["metadata"]["creationTimestamp"], each["metadata"]["name"])
     )

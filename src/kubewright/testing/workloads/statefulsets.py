@@ -14,7 +14,7 @@ from kubewright.model.intorstring import resolve_percent
 from .api import Api
 from .engine import Engine
 from .kinds import CLAIMS, PODS, STATEFUL_SETS, Kind, Obj, Ref, ref_of
-from .owners import claim, controller_of, labels_of, owner_ref_of, selector_of
+from .owners import claim, concerned
 from .podstates import available_in, is_available, is_ready, is_terminal, phase_of
 from .revisions import forget_old, history_of, revision_label
 from .statefulpods import claim_owners, claims_of, ordinal_of, start_of, versioned_pod
@@ -34,21 +34,14 @@ class StatefulSets:
         if kind == STATEFUL_SETS:
             yield ref_of(new or old or {})
         elif kind == PODS:
-            for each in (old, new):
-                if (owner := owner_ref_of(each, STATEFUL_SETS)) is not None:
-                    yield owner
-            if new is not None and controller_of(new) is None and labels_of(new):
-                for each in self._view.within(STATEFUL_SETS, new["metadata"]["namespace"]):
-                    if selector_of(each["spec"]["selector"]).matches(labels_of(new)):
-                        yield ref_of(each)
+            yield from concerned(self._view, STATEFUL_SETS, old, new)
 
     async def sync(self, ref: Ref) -> None:
         owner = self._view.get(STATEFUL_SETS, *ref)
         if owner is None:
             return
-        selector = selector_of(owner["spec"]["selector"])
         history = await history_of(self._api, STATEFUL_SETS, owner)
-        claimed = await claim(self._api, STATEFUL_SETS, owner, selector, PODS)
+        claimed = await claim(self._api, STATEFUL_SETS, owner, PODS)
         pods = [each for each in claimed if ordinal_of(owner, each) >= 0]
         name = (owner.get("status") or {}).get("currentRevision")
         current = next((each for each in history.revisions if each["metadata"]["name"] == name), history.update)
