@@ -15,7 +15,7 @@ import sys
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,25 +68,29 @@ def _api_version(group: str, version: str) -> str:
 # -- discovery --------------------------------------------------------------------------------------------------------
 
 
-def resources(fetch: Fetch) -> list[dict[str, Any]]:
-    """The groups, versions and resources of a server, in the order of its discovery: `resources.json`."""
+def resources(fetch: Fetch, only: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """The groups, versions and resources of a server, in the order of its discovery: `resources.json`. The groups may
+    be limited to those of these names."""
     groups = [*fetch("/api", _DISCOVERY)["items"], *fetch("/apis", _DISCOVERY)["items"]]
     return [
         {
-            "group": group.get("metadata", {}).get("name", ""),
+            "group": _name(group),
             "versions": [
                 {
                     "version": each["version"],
-                    "resources": [
-                        _resource(fetch, group.get("metadata", {}).get("name", ""), each["version"], one)
-                        for one in each["resources"]
-                    ],
+                    "resources": [_resource(fetch, _name(group), each["version"], one) for one in each["resources"]],
                 }
                 for each in group["versions"]
             ],
         }
         for group in groups
+        if only is None or _name(group) in only
     ]
+
+
+def _name(group: dict[str, Any]) -> str:
+    name: str = group.get("metadata", {}).get("name", "")
+    return name
 
 
 def _resource(fetch: Fetch, group: str, version: str, found: dict[str, Any]) -> dict[str, Any]:
