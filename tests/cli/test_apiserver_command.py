@@ -101,6 +101,15 @@ def test_it_refuses_in_one_line_what_cannot_be(tmp_path: Path) -> None:
     assert "production" in foreign.read_text()
 
 
+def test_a_shell_that_reads_its_output_goes_on_while_it_serves(tmp_path: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(tmp_path), "KUBEWRIGHT_CACHE_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    script = f'eval "$({sys.executable} -m kubewright apiserver & echo kill $! >stop)"; cat $KUBECONFIG; sh stop'
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=_SECONDS
+    )
+    assert 'server: "https://127.0.0.1:' in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("arguments", [["--port", "x"], ["--port", "70000"], ["--nodes", "-1"], ["--nonsense"]])
 def test_arguments_that_say_nothing_are_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
     code, said = failed(*arguments, home=tmp_path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import resource
 import shlex
 import signal
@@ -37,8 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="kubewright apiserver",
         description="An in-memory Kubernetes API server for tests and first steps, until SIGTERM or Ctrl-C. "
-        'Standard output has one line for the shell: eval "$(kubewright apiserver &)" does not wait; '
-        "use the kubeconfig it names.",
+        "Standard output has one line, once it is ready, and is closed then: "
+        'eval "$(kubewright apiserver & echo kill $! >stop)" starts it for a script, and `sh stop` ends it.',
         allow_abbrev=False,
     )
     option = parser.add_argument
@@ -63,7 +64,14 @@ async def _serve(given: argparse.Namespace) -> None:
             print(f"{served.url}: ready, in memory, {kept}; stop it with Ctrl-C", file=sys.stderr)
             print(f"kubectl --kubeconfig {shlex.quote(str(path))} get namespaces", file=sys.stderr)
             print(f"export KUBECONFIG={shlex.quote(str(path))}", flush=True)
+            _close_output()
             await stopped.wait()
+
+
+def _close_output() -> None:
+    """A shell that reads the output of a command waits for its end."""
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 def _many_files() -> None:

@@ -33,7 +33,10 @@ def cel_eval(
         Path | None, typer.Option("--self", help="JSON or YAML of `self`; - for standard input.")
     ] = None,
     old_self_file: Annotated[Path | None, typer.Option("--old-self", help="JSON or YAML of `oldSelf`.")] = None,
-    crd: Annotated[Path | None, typer.Option(help="A CRD whose schema types `self`.")] = None,
+    crd: Annotated[
+        Path | None,
+        typer.Option(help="The file or folder with the CRD (one) whose schema types `self`; - for standard input."),
+    ] = None,
     path: Annotated[str, typer.Option(help="Where in the schema the rule stands, such as spec.ports[*].")] = "",
     version: Annotated[str | None, typer.Option(help="The version of the CRD; the stored one unless given.")] = None,
     var: Annotated[list[str] | None, typer.Option(help="A further variable, name=JSON; may be repeated.")] = None,
@@ -135,7 +138,7 @@ def _load_yaml(text: str) -> Any:
 def _schema(file: Path, path: str, version: str | None) -> SchemaType:
     from kubewright.schema.cel.schema_types import schema_type
 
-    schema: Any = _version_schema(_read(file), file, version)
+    schema: Any = _version_schema(_crd(file), file, version)
     is_root = True
     for name in path.replace("[*]", ".[*]").strip(".").split(".") if path else ():
         properties = schema.get("properties") or {}
@@ -152,10 +155,27 @@ def _schema(file: Path, path: str, version: str | None) -> SchemaType:
     return seen
 
 
-def _version_schema(crd: Any, file: Path, version: str | None) -> Any:
+def _crd(path: Path) -> dict[str, Any]:
+    from kubewright.schema.checking import read_sources
+
+    try:
+        sources = read_sources([path])
+    except OSError as error:
+        raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="--crd") from None
+    for problem in sources.problems:
+        raise typer.BadParameter(f"{problem.file}:{problem.line}: {problem.rule}", param_hint="--crd")
+    found = [each.value for each in sources.objects if each.value["kind"] == "CustomResourceDefinition"]
+    if len(found) != 1:
+        names = ", ".join(str((each.get("metadata") or {}).get("name")) for each in found) or "none"
+        rule = "has to have one CustomResourceDefinition"
+        raise typer.BadParameter(f"{path} {rule}, and has {len(found)}: {names}", param_hint="--crd")
+    return found[0]
+
+
+def _version_schema(crd: Mapping[str, Any], file: Path, version: str | None) -> Any:
     from kubewright.schema.structural import SchemaShapeError, Structural
 
-    spec = crd.get("spec") if isinstance(crd, dict) else None
+    spec = crd.get("spec")
     versions = spec.get("versions") if isinstance(spec, dict) else None
     for each in versions if isinstance(versions, list) else ():
         if isinstance(each, dict) and (each.get("name") == version or (version is None and each.get("storage"))):

@@ -26,6 +26,7 @@ SCHEMA = {
     },
 }
 CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "spec": {"versions": [{"name": "v1", "storage": True, "schema": {"openAPIV3Schema": SCHEMA}}]},
 }
@@ -131,10 +132,24 @@ def test_output_and_exit_code_are_the_golden_ones(case: dict[str, Any], crd: str
 )
 def test_what_is_no_crd_is_an_error_of_the_option(text: str, tmp_path: Path) -> None:
     file = tmp_path / "crd.yaml"
-    file.write_text(text)
-    code, _, error = run("true", "--crd", str(file))
+    for head in ("", "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"):
+        file.write_text(head + text)
+        code, _, error = run("true", "--crd", str(file))
+        assert code == 2
+        assert "--crd" in error
+
+
+def test_the_crd_is_found_in_a_folder_and_beside_other_documents(crd: str, tmp_path: Path) -> None:
+    folder = tmp_path / "crds"
+    folder.mkdir()
+    one = Path(crd).read_text()
+    (folder / "a.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n" + one)
+    args = ("self.port == 1", "--path", "spec.ports[*]", "--self", "-", "--crd", str(folder))
+    assert run(*args, given='{"port": 1}')[0] == 0
+    (folder / "b.yaml").write_text(one)
+    code, _, error = run(*args, given='{"port": 1}')
     assert code == 2
-    assert "--crd" in error
+    assert "and has 2" in re.sub(r"[\s\u2502]+", " ", error)
 
 
 @pytest.mark.parametrize("text", ["[" * 5_000 + "]" * 5_000, "[ " * 5_000, '!!python/object/apply:os.getcwd ""'])

@@ -139,3 +139,10 @@ def test_convert_prints_yaml_and_says_what_it_assumed(tmp_path: Path) -> None:
     assert result.stdout == to_yaml(good())
     assert run("convert", "crd", file, "-o", tmp_path / "new.yaml").exit_code == 0
     assert (tmp_path / "new.yaml").read_text() == to_yaml(good())
+
+
+def test_convert_where_there_is_no_crd_says_so_and_exits_with_1(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.yaml", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}})
+    result = run("convert", "crd", file)
+    assert result.exit_code == 1
+    assert "a.yaml: no CustomResourceDefinition is there to be converted" in result.stderr
