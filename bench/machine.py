@@ -8,7 +8,6 @@ import platform
 import re
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,15 @@ from . import programs
 
 def facts() -> dict[str, Any]:
     """Machine, versions and date."""
-    options = sysconfig.get_config_var("CONFIG_ARGS") or ""
+    python = programs.about_python()
     return {
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "cpu": _cpu(),
         "cores": os.cpu_count(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "kernel": platform.release(),
-        "python": platform.python_version(),
-        "python_is_optimized": "--enable-optimizations" in options,
+        "python": python["version"],
+        "python_is_optimized": "--enable-optimizations" in python["options"],
         "kubewright": kubewright.__version__,
         "commit": _output("git", "-C", str(programs.ROOT), "describe", "--always", "--dirty"),
         "controller_runtime": _required("sigs.k8s.io/controller-runtime"),

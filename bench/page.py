@@ -56,6 +56,8 @@ see the operator alone. The operator has one core to itself, everything else the
   more than in Go.
 - controller-runtime may use several cores, Python one. Pinned to one core, as here, Go's garbage collector cannot run
   beside the work.
+- How Python was built makes a difference of a third: distributions and the official images build it with profile-guided
+  optimization, pyenv by default does not. `BENCH_PYTHON=/usr/bin/python3 make bench` measures with another.
 - kopf does more than was asked of it: it keeps what it has handled in an annotation (a second write), and has no cache.
   Its memory is that of its tasks. `--quiet` is its fastest way of running.
 - The stub answers in microseconds. Real servers take milliseconds, which changes how much runs at once, hardly the CPU.
@@ -125,11 +127,11 @@ def _imports(root: Path) -> list[str]:
 
 def _machine(result: Mapping[str, Any]) -> str:
     facts = result["machine"]
-    build = "with" if facts["python_is_optimized"] else "without"
+    flag = ", --enable-optimizations" if facts["python_is_optimized"] else ""
     lines = [
         f"- {facts['date']}, Kubewright {facts['kubewright']} ({facts['commit']})",
         f"- {facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, Linux {facts['kernel']}",
-        f"- CPython {facts['python']}, built {build} profile-guided optimization; {facts['go']}, controller-runtime "
+        f"- CPython {facts['python']}{flag}; {facts['go']}, controller-runtime "
         f"{facts['controller_runtime']}; kopf {facts['kopf']}; {', '.join(result['backends'].values())}",
         f"- rounds: {result['plan']['rounds']}, {facts['seconds']} s",
     ]

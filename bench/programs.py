@@ -8,9 +8,12 @@ no dependency of the project.
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from hack import goprograms
@@ -22,6 +25,8 @@ from kubewright.testing.paths import cache_dir
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 OPERATORS = BENCH / "operators"
+PYTHON = os.environ.get("BENCH_PYTHON") or sys.executable
+"""The interpreter of what is measured. How it was built makes a difference of a third."""
 _BUILD_SECONDS = 3600.0
 
 
@@ -31,17 +36,27 @@ def go_program(source: Path) -> Path:
 
 
 def environment(name: str, *requirements: str) -> Path:
-    """Make a virtual environment of this Python with what is required, if there is none yet; its folder of programs."""
-    key = hashlib.sha256("\n".join((sys.version, *requirements)).encode()).hexdigest()[:12]
+    """Make a virtual environment of PYTHON with what is required, if there is none yet; its folder of programs."""
+    key = hashlib.sha256("\n".join((PYTHON, about_python()["version"], *requirements)).encode()).hexdigest()[:12]
     target = _cache() / f"venv-{name}-{key}"
     with FileLock(_cache() / f".venv-{name}.lock").held(_BUILD_SECONDS):
         if not (target / ".complete").exists():
             _say(f"making an environment with {' '.join(requirements)}")
             shutil.rmtree(target, ignore_errors=True)
-            subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+            subprocess.run([PYTHON, "-m", "venv", str(target)], check=True)
             subprocess.run([str(target / "bin/python"), "-m", "pip", "install", "-q", *requirements], check=True)
             (target / ".complete").touch()
     return target / "bin"
+
+
+@cache
+def about_python() -> dict[str, str]:
+    """What PYTHON says of itself: `version`, with date and compiler, and `options` that it was configured with."""
+    text = (
+        "import json, sys, sysconfig; print(json.dumps([sys.version, sysconfig.get_config_var('CONFIG_ARGS') or '']))"
+    )
+    version, options = json.loads(subprocess.run([PYTHON, "-c", text], capture_output=True, check=True).stdout)
+    return {"version": version, "options": options}
 
 
 def kubewright(*, speedups: bool) -> Path:
