@@ -121,11 +121,12 @@ func widget(name string, agrees, kopf bool) []byte {
 		`"labels":{"app.kubernetes.io/name":"widget"},"annotations":{%s}},"spec":%s%s}`, name, annotations, spec, status)
 }
 
-// watch follows the widgets for as long as the program lives.
+// watch follows the widgets for as long as the program lives. A server that is busy closes the watches that it cannot
+// serve in time; then it goes on from where it was.
 func watch(c *client, board *board) {
-	opened := false
+	opened, version := false, ""
 	for {
-		answer, err := c.send("GET", collection+"?watch=true&timeoutSeconds=3600", "", nil)
+		answer, err := c.send("GET", collection+"?watch=true&timeoutSeconds=3600&resourceVersion="+version, "", nil)
 		if err == nil && answer.StatusCode != 200 {
 			text, _ := io.ReadAll(answer.Body)
 			err = fmt.Errorf("watch: %d: %.300s", answer.StatusCode, text)
@@ -138,21 +139,26 @@ func watch(c *client, board *board) {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
-		if opened {
-			log.Fatal("the watch was closed; what happened meanwhile is not known")
+		if !opened {
+			opened = true
+			close(board.open)
 		}
-		opened = true
-		close(board.open)
 		lines := bufio.NewReaderSize(answer.Body, 1<<20)
 		for {
 			line, err := lines.ReadBytes('\n')
 			if err != nil {
 				break
 			}
+			if bytes.HasPrefix(line, errorMark) {
+				log.Fatalf("the watch ended, what happened meanwhile is not known: %.300s", line)
+			}
 			if name, status := read(line); name != "" {
 				board.saw(name, status, time.Now())
 			}
+			version = versionOf(line, version)
 		}
+		answer.Body.Close()
+		log.Printf("the watch was closed; it goes on from version %s", version)
 	}
 }
 
@@ -160,7 +166,19 @@ var (
 	nameMark     = []byte(`"name":"bench-`)
 	statusMark   = []byte(`"status":{`)
 	revisionMark = []byte(`"revision":`)
+	versionMark  = []byte(`"resourceVersion":"`)
+	errorMark    = []byte(`{"type":"ERROR"`)
 )
+
+// versionOf finds the version of the object in a line; otherwise it is the one before.
+func versionOf(line []byte, before string) string {
+	start := bytes.Index(line, versionMark)
+	if start < 0 {
+		return before
+	}
+	version := line[start+len(versionMark):]
+	return string(version[:bytes.IndexByte(version, '"')])
+}
 
 // read finds a widget's name and status.revision by their marks: to decode the line would cost more than the stub does.
 // Quotes inside of strings are escaped, so the marks are found in none.
