@@ -67,6 +67,59 @@ def run(main: Callable[[ApiServer], Awaitable[None]]) -> None:
     asyncio.run(bounded())
 
 
+def test_who_does_not_block_goes_before_an_owner_that_is_held_by_another_finalizer() -> None:
+    async def main(server: ApiServer) -> None:
+        owner = await make(server, "owner", finalizers=["example.com/a"])
+        await make(server, "free", owner)
+        await delete(server, "owner", "Foreground")
+        assert await names(server) == ["owner"]
+
+    run(main)
+
+
+def test_a_second_deletion_in_the_foreground_takes_the_dependents_too() -> None:
+    async def main(server: ApiServer) -> None:
+        owner = await make(server, "owner", finalizers=["example.com/a"])
+        await make(server, "free", owner)
+        await delete(server, "owner")
+        assert await names(server) == ["free", "owner"]
+        await delete(server, "owner", "Foreground")
+        assert await names(server) == ["owner"]
+
+    run(main)
+
+
+def test_who_comes_to_an_owner_that_is_going_stays_until_that_is_gone() -> None:
+    async def main(server: ApiServer) -> None:
+        owner = await make(server, "owner")
+        await make(server, "held", owner, blocks=True, finalizers=["example.com/a"])
+        await delete(server, "owner", "Foreground")
+        await make(server, "late", owner)
+        assert await names(server) == ["held", "late", "owner"]
+        await ask(server, "PATCH", f"{MAPS}/held", {"metadata": {"finalizers": []}}, MERGE)
+        await server.settle()
+        assert await names(server) == []
+
+    run(main)
+
+
+def test_another_word_about_an_owner_that_it_has_is_not_looked_at() -> None:
+    async def main(server: ApiServer) -> None:
+        owner = await make(server, "owner")
+        await make(server, "free", owner)
+        wrong = {"apiVersion": "v1", "kind": "Secret", "name": "owner", "uid": owner["metadata"]["uid"]}
+        await ask(server, "PATCH", f"{MAPS}/free", {"metadata": {"ownerReferences": [wrong]}}, MERGE)
+        await server.settle()
+        assert await names(server) == ["free", "owner"]
+        await make(server, "new", owner)
+        lost = {**wrong, "uid": "22222222-1111-1111-1111-111111111111"}
+        await ask(server, "PATCH", f"{MAPS}/new", {"metadata": {"ownerReferences": [lost]}}, MERGE)
+        await server.settle()
+        assert await names(server) == ["free", "owner"]
+
+    run(main)
+
+
 def test_dependents_go_with_their_last_owner_and_so_on() -> None:
     async def main(server: ApiServer) -> None:
         one, other = await make(server, "one"), await make(server, "other")

@@ -40,7 +40,15 @@ def test_the_modules_in_the_repository_are_what_the_server_gives(rest: Rest) -> 
     version = rest.get("/version")["gitVersion"]
     if not version.startswith("v1.37."):
         pytest.skip(f"the models are those of Kubernetes 1.37, and the server is {version}")
-    documents = load_documents("https://server", fetch=lambda path: orjson.dumps(rest.get(path)))
+
+    def fetch(path: str) -> bytes:
+        found = rest.get(path)
+        if path == "/openapi/v3":
+            # Those of other tests come and go.
+            found["paths"] = {name: each for name, each in found["paths"].items() if "example.com" not in name}
+        return orjson.dumps(found)
+
+    documents = load_documents("https://server", fetch=fetch)
     folder = Path(kubewright.models.__file__).parent
     differing = [
         name

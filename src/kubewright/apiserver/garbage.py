@@ -104,14 +104,26 @@ class GarbageCollector:
             self._gone(place, meta)
         else:
             self._note(resource, entry)
-            before = change.previous.object["metadata"].get("ownerReferences") if change.previous is not None else None
-            if before and before != meta.get("ownerReferences"):
+            previous = change.previous
+            before = previous.object["metadata"].get("ownerReferences") or () if previous is not None else ()
+            references = meta.get("ownerReferences") or ()
+            if before and before != references:
                 # Owners that it blocked may be free now.
                 uids = [each.get("uid", "") for each in before]
                 self._due.extend(self._at[uid] for uid in uids if uid in self._at)
-            if meta.get("deletionTimestamp") or meta.get("ownerReferences"):
+            if _is_waiting(entry) and (previous is None or not _is_waiting(previous)):
+                # Before it itself: that it waits is the reason for which those go that do not block it.
+                self._due.extend(sorted(self._dependents.get(meta.get("uid", ""), ())))
+            if meta.get("deletionTimestamp") or self._has_lost(before, references, meta.get("namespace", "")):
                 self._due.append(place)
         self._start()
+
+    def _has_lost(self, before: Sequence[Any], references: Sequence[Any], namespace: str) -> bool:
+        """Whether a new owner is not there, or is not what it is said to be. Another word about an owner that it had
+        already is not looked at, and neither is that a new one is going."""
+        known = {each.get("uid") for each in before}
+        added = [each for each in references if each.get("uid") not in known]
+        return any(not isinstance(self._owner(each, namespace), Entry) for each in added)
 
     def _note(self, resource: str, entry: Entry) -> None:
         place, meta = (resource, entry.key), entry.object["metadata"]
@@ -293,12 +305,10 @@ class GarbageCollector:
 
     async def _foreground(self, place: Place, entry: Entry) -> bool:
         uid = entry.object["metadata"]["uid"]
-        if self._blocking(uid):
+        if blocking := self._blocking(uid):
             # Those that wait themselves are not asked again: in a circle that would never end.
-            dependents = sorted(self._dependents.get(uid, ()))
-            self._due.extend(each for each in dependents if not self._is_deleting_dependents(each))
+            self._due.extend(sorted(each for each in blocking if not self._is_deleting_dependents(each)))
             return True
-        self._due.extend(sorted(self._dependents.get(uid, ())))
         return await self._without_finalizer(place, entry, _FOREGROUND)
 
     async def _orphan(self, place: Place, entry: Entry) -> bool:

@@ -21,7 +21,6 @@ from .owning import compare_owning
 pytestmark = pytest.mark.control_plane
 
 _OPERATIONS = 5_000
-_OWNING_OPERATIONS = 300
 _LENGTH = 70
 _SEED_OF_CI = 137
 
@@ -37,7 +36,7 @@ def test_owners_and_dependents_go_as_on_a_real_cluster(private_control_plane: Ca
     verdict = compare_owning(
         private_control_plane(controllers=True).access,
         seed=seed,
-        operations=int(os.environ.get("DIFFERENTIAL_OPERATIONS") or _OWNING_OPERATIONS),
+        operations=int(os.environ.get("DIFFERENTIAL_OPERATIONS") or _OPERATIONS),
         length=_LENGTH // 2,
     )
     assert not verdict.counterexample, verdict.counterexample
