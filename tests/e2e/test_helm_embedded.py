@@ -82,8 +82,8 @@ class Helm:
         return f"{names}\n{(settings or {}).get('data')}\n{(gadget or {}).get('spec')}"
 
 
-_STOPPED = re.compile(r".*watch ended with error.*context canceled.*\n?")
-"""What Helm logs at times where it stops a watch that it has no more need of."""
+_STOPPED = re.compile(r".*context canceled.*\n?")
+"""What Helm's client library logs, at times, of a watch or a request that Helm itself has stopped."""
 
 
 def masked(said: Said) -> str:
