@@ -46,9 +46,9 @@ class Plan:
 QUICK = Plan(
     rounds=1,
     peers=(peers.OURS, peers.GO, peers.KOPF),
-    real=Size(100, (50,), 1.5, 1.0),
-    stub=Size(500, (200,), 1.5, 1.0),
-    backlogs=(1000,),
+    real=Size(30, (50,), 0.6, 0.4),
+    stub=Size(200, (200,), 0.6, 0.4),
+    backlogs=(500,),
     colds=(),
 )
 SHORT = Plan(
