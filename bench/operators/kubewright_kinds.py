@@ -2,8 +2,9 @@
 
 import os
 import types
+from typing import Any
 
-from kubewright_operator import Widget, WidgetSpec, WidgetStatus, reconcile
+from kubewright_operator import WidgetSpec, WidgetStatus, reconcile
 
 from kubewright import Context, Operator, Resource, controller, resource
 
@@ -13,7 +14,7 @@ def another(number: int) -> object:
     kind = resource(group="bench.example.com", version="v1")(made)
 
     @controller(kind, workers=16)
-    async def follow(gadget: Widget, ctx: Context) -> None:
+    async def follow(gadget: Any, ctx: Context) -> None:
         gadget.status.revision = gadget.spec.revision
 
     return follow
