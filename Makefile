@@ -47,7 +47,7 @@ fuzz: install  ## Random expressions, rules, patterns and values for an hour: no
 bench: controlplane  ## Kubewright beside controller-runtime and kopf, on this machine: about half an hour (needs Go).
 	$(BIN)/python -m bench.run $(ARGS)
 
-bench-quick: controlplane  ## The same, smaller: about a minute once everything is built.
+bench-quick: controlplane  ## The same, smaller: a minute and a half once everything is built.
 	$(BIN)/python -m bench.run --quick $(ARGS)
 
 lint: install
