@@ -164,7 +164,7 @@ def _crd(path: Path) -> dict[str, Any]:
         raise typer.BadParameter(f"{path}: {error.strerror}", param_hint="--crd") from None
     for problem in sources.problems:
         raise typer.BadParameter(f"{problem.file}:{problem.line}: {problem.rule}", param_hint="--crd")
-    found = [each.value for each in sources.objects if each.value["kind"] == "CustomResourceDefinition"]
+    found = [each.value for each in sources.objects if each.is_crd]
     if len(found) != 1:
         names = ", ".join(str((each.get("metadata") or {}).get("name")) for each in found) or "none"
         rule = "has to have one CustomResourceDefinition"

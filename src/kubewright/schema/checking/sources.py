@@ -29,6 +29,11 @@ class Source(msgspec.Struct, frozen=True):
     value: dict[str, Any]
     prefix: str = ""
 
+    @property
+    def is_crd(self) -> bool:
+        """Whether its kind says so, of whatever version."""
+        return bool(self.value["kind"] == "CustomResourceDefinition")
+
     def line_of(self, field: str) -> int:
         """The line of the deepest part of a field's path that is there."""
         path = f"{self.prefix}.{field}" if field and field != "<nil>" else self.prefix

@@ -26,7 +26,6 @@ from .sources import Problem, Source, read_sources
 
 __all__ = ["validate"]
 
-_CRD: Final = "CustomResourceDefinition"
 _GROUP: Final = "apiextensions.k8s.io"
 _BUILT_IN: Final = frozenset(built_in_kinds())
 
@@ -75,8 +74,7 @@ def _unreadable(problem: Problem) -> Note:
 
 
 def _is_crd(source: Source) -> bool:
-    kind, version = str(source.value["kind"]), str(source.value["apiVersion"])
-    return kind == _CRD and version.partition("/")[0] == _GROUP
+    return source.is_crd and str(source.value["apiVersion"]).partition("/")[0] == _GROUP
 
 
 def _kinds(sources: Sequence[Source], rules: RuleCompiler | None) -> dict[tuple[str, str], _Known]:

@@ -34,7 +34,6 @@ __all__ = ["Conversion", "convert_crd", "convert_files"]
 
 _OLD: Final = "apiextensions.k8s.io/v1beta1"
 _NEW: Final = "apiextensions.k8s.io/v1"
-_KIND: Final = "CustomResourceDefinition"
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 _JUNCTORS: Final = ("allOf", "anyOf", "oneOf")
 _INT_OR_STRING: Final = ["integer", "string"]
@@ -86,12 +85,12 @@ def convert_files(files: Iterable[str | Path]) -> tuple[str, list[str], bool]:
     files = list(files)
     sources = read_sources(files)
     notes = [f"{problem.file}:{problem.line}: {problem.rule}" for problem in sources.problems]
-    if not any(source.value["kind"] == _KIND for source in sources.objects) and not notes:
-        notes.append(f"error: {', '.join(map(str, files))}: no {_KIND} is there to be converted")
+    if not any(source.is_crd for source in sources.objects) and not notes:
+        notes.append(f"error: {', '.join(map(str, files))}: no CustomResourceDefinition is there to be converted")
     is_complete = not notes
     documents = []
     for source in sources.objects:
-        if source.value["kind"] != _KIND:
+        if not source.is_crd:
             documents.append(source.value)
             continue
         conversion = convert_crd(source.value)

@@ -85,7 +85,7 @@ def read_crds(path: str | Path) -> list[Crd]:
     sources = read_sources([path])
     for problem in sources.problems:
         raise DiffError(f"{problem.file}:{problem.line}: {problem.rule}")
-    found = [source for source in sources.objects if source.value["kind"] == "CustomResourceDefinition"]
+    found = [source for source in sources.objects if source.is_crd]
     for source in found:
         if source.value["apiVersion"] != _API:
             raise DiffError(
