@@ -21,6 +21,7 @@ import ssl
 from collections.abc import Callable
 from typing import TypeVar
 
+from .http1_secure import READ_BYTES, SecureTransport
 from .http1_tls import CertificateFacts, handshake_failed, read_certificate, verification_failed
 from .transport import ConnectFailed, ConnectRefused, ConnectTimeout, Phase, TLSError
 
@@ -57,6 +58,7 @@ class Dialer:
         self._tls_name = (tls_name or host) if tls is not None else None
         self._connect_seconds = connect_seconds
         self._on_lookup = on_lookup
+        self._buffer = bytearray(READ_BYTES if tls is not None else 0)
         self._facts: CertificateFacts | None = None
         self._facts_until = 0.0
 
@@ -129,14 +131,11 @@ class Dialer:
         loop = asyncio.get_running_loop()
         if self._tls is None:
             _, made = await loop.create_connection(protocol, sock=sock)
-        else:
-            _, made = await loop.create_connection(
-                protocol,
-                sock=sock,
-                ssl=self._tls,
-                server_hostname=self._tls_name,
-                ssl_handshake_timeout=self._connect_seconds,
-            )
+            return made
+        made = protocol()
+        secure = SecureTransport(self._tls, self._tls_name, made, self._buffer)
+        await loop.create_connection(lambda: secure, sock=sock)
+        await secure.handshake()
         return made
 
     async def _certificate_facts(self, addresses: list[_Address]) -> CertificateFacts | None:
