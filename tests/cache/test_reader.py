@@ -16,6 +16,7 @@ from fakeapi import FakeApi
 from kubewright import Context, MergePatch
 from kubewright.cache import Informer
 from kubewright.cache.collection import Collection
+from kubewright.cache.frame import entry_of
 from kubewright.cache.reader import Reader
 from kubewright.client import AlreadyExists, Client, ConnectionLost, NotFound
 from kubewright.controller.applying import AppliedMemory
@@ -146,6 +147,31 @@ def test_a_released_object_is_gone_although_the_answer_has_a_version_that_was_se
             assert found is not None
             w.reader.wrote(await w.client.patch(found, MergePatch({"metadata": {"finalizers": None}})))
             assert await w.data() is None
+
+    virtual.run(main())
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_there"),
+    [
+        ('"deletionTimestamp":"2026-01-01T00:00:00Z"', False),
+        ('"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":[],"deletionGracePeriodSeconds":0', False),
+        (r'"deletion\u0054imestamp":"2026-01-01T00:00:00Z"', False),
+        ('"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["a.io/b"]', True),
+        ('"deletionTimestamp":"2026-01-01T00:00:00Z","deletionGracePeriodSeconds":30', True),
+        ('"deletionTimestamp":null', True),
+        (r'"annotations":{"last":"{\"deletionTimestamp\":\"2026\"}","deletionTimestamp":"2026"}', True),
+    ],
+)
+def test_an_answer_in_bytes_says_whether_it_is_the_last_state(ending: str, is_there: bool) -> None:
+    async def main() -> None:
+        async with world() as w:
+            made = w.api.put(config("x", a="1"))
+            await asyncio.sleep(1)
+            meta = f'"name":"x","namespace":"default","uid":"{made.metadata.uid}","resourceVersion":"999999"'
+            answer = f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{{meta},{ending}}},"data":{{"a":"2"}}}}'
+            w.reader.wrote_entry(ConfigMap, entry_of(answer.encode()))
+            assert await w.data() == ({"a": "2"} if is_there else None)
 
     virtual.run(main())
 

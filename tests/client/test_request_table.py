@@ -355,7 +355,23 @@ ROWS = [
         MERGE,
         {},
     ),
+    row(
+        "patch raw",
+        lambda c: c.patch_raw(Web, MergePatch({"status": {"ready": 3}}), "a", subresource="status"),
+        "PATCH",
+        f"{WEBS}/a/status",
+        MERGE,
+        {"status": {"ready": 3}},
+    ),
     # -- apply
+    row(
+        "apply raw",
+        lambda c: c.apply_raw(web(), b'{"kind":"Web"}', field_manager="op", force=True),
+        "PATCH",
+        f"{WEBS}/a?fieldManager=op&force=true",
+        APPLY,
+        {"kind": "Web"},
+    ),
     row(
         "apply",
         lambda c: c.apply(web(), field_manager="op"),

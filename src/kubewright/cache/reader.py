@@ -19,6 +19,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import msgspec
+
 from kubewright.client import Client
 from kubewright.model import Key, Object, decode, encode, info_of, key_of, origin_of
 from kubewright.model.fieldselector import FieldSelector
@@ -58,12 +60,27 @@ def controller_uids(entry: Entry) -> list[str]:
     return [owner.uid for owner in owners_of(entry.data) if owner.controller]
 
 
-def is_gone(obj: Object) -> bool:
+class _Ending(msgspec.Struct, rename="camel"):
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    finalizers: list[str] | None = None
+
+
+class _EndingObject(msgspec.Struct):
+    metadata: _Ending
+
+
+_decode_ending = msgspec.json.Decoder(_EndingObject).decode
+
+
+def _is_gone(data: bytes) -> bool:
     """Whether the answer to a write shows an object's last state: nothing holds it back any more.
 
     What still has finalizers, or a grace period to run (a Pod), is there until the watch says otherwise.
     """
-    meta = obj.metadata
+    if b'"deletionTimestamp"' not in data and b"\\u00" not in data:
+        return False  # nor is it there with letters of it escaped
+    meta = _decode_ending(data).metadata
     return meta.deletion_timestamp is not None and not meta.finalizers and not meta.deletion_grace_period_seconds
 
 
@@ -191,15 +208,20 @@ class Reader:
 
     def wrote(self, obj: Object) -> None:
         """Tell what the server answered to a write of `obj`."""
-        informer, version = self._running(type(obj)), obj.metadata.resource_version
+        if self._running(type(obj)) is not None and obj.metadata.resource_version.isdecimal():
+            self.wrote_entry(type(obj), entry_of(origin_of(obj) or encode(obj)))
+
+    def wrote_entry(self, kind: type[Object], answer: Entry) -> None:
+        """As `wrote`, of an answer that nobody has decoded."""
+        informer, version = self._running(kind), answer.resource_version
         if informer is None or not version.isdecimal():
             return
-        gone = is_gone(obj)
+        gone = _is_gone(answer.data)
         # A released object's version is the one before the deletion: it may have been observed already.
-        if not gone and _is_past(informer, key_of(obj), int(version)):
+        if not gone and _is_past(informer, answer.key, int(version)):
             informer.written.note_version(version)
         else:
-            informer.wrote(entry_of(origin_of(obj) or encode(obj)), gone=gone)
+            informer.wrote(answer, gone=gone)
 
     def deleted(self, obj: Object) -> None:
         """Tell that the server has removed the object with the uid of `obj`, a state of it."""

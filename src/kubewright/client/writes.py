@@ -157,12 +157,38 @@ class Writes(Calls):
             Invalid: the result breaks the schema, or an operation of a JsonPatch failed.
             NotFound, InvalidRequest, KindNotServed, ApiError, TransportError.
         """
+        answer = await self.patch_raw(
+            target,
+            patch,
+            name,
+            namespace=namespace,
+            of=of,
+            subresource=subresource,
+            dry_run=dry_run,
+            field_manager=field_manager,
+            field_validation=field_validation,
+        )
+        return decode(type(target) if isinstance(target, Object) else target, answer)
+
+    async def patch_raw(
+        self,
+        target: Target,
+        patch: Patch,
+        name: str | Key | None = None,
+        *,
+        namespace: str | None = None,
+        of: Target | None = None,
+        subresource: str | None = None,
+        dry_run: bool | None = None,
+        field_manager: str | None = None,
+        field_validation: FieldValidation | None = None,
+    ) -> bytes:
+        """As `patch`, for who does not need the object: its JSON, as it was answered."""
         if not isinstance(patch, Patch):
             raise InvalidRequest("patch", patch, "is no patch", "say which kind it is, such as MergePatch({...})")
-        kind = type(target) if isinstance(target, Object) else target
         cls, path = await self._object(target, name, namespace, of, subresource)
         query = self._query(dry_run, field_manager, field_validation)
-        return decode(kind, await self._send("PATCH", path + query, patch.headers, patch.body, cls))
+        return await self._send("PATCH", path + query, patch.headers, patch.body, cls)
 
     async def apply(
         self,
@@ -190,13 +216,42 @@ class Writes(Calls):
             InvalidRequest: no field manager.
             Invalid, NotFound (the namespace), KindNotServed, ApiError, TransportError.
         """
+        answer = await self.apply_raw(
+            obj,
+            apply_body(obj, subresource),
+            namespace=namespace,
+            field_manager=field_manager,
+            force=force,
+            subresource=subresource,
+            dry_run=dry_run,
+            field_validation=field_validation,
+        )
+        return decode(type(obj), answer)
+
+    async def apply_raw(
+        self,
+        target: Target,
+        body: bytes,
+        name: str | Key | None = None,
+        *,
+        namespace: str | None = None,
+        field_manager: str | None = None,
+        force: bool = False,
+        subresource: str | None = None,
+        dry_run: bool | None = None,
+        field_validation: FieldValidation | None = None,
+    ) -> bytes:
+        """As `apply`, of JSON: what is stated of an object, as `body`; the object's JSON, as it was answered.
+
+        Args:
+            target: an object, of which name and namespace are taken (and no more), or the class, with `name`.
+        """
         if not (field_manager or self._defaults.field_manager):
             cure = 'say who applies: field_manager="web-operator" here or on the client'
             raise InvalidRequest("field_manager", field_manager, "is needed by server-side apply", cure)
-        cls, path = await self._object(obj, None, namespace, None, subresource)
+        cls, path = await self._object(target, name, namespace, None, subresource)
         query = write_query(self._defaults, dry_run, field_manager, field_validation, force)
-        body = apply_body(obj, subresource)
-        return decode(type(obj), await self._send("PATCH", path + query, _APPLY, body, cls))
+        return await self._send("PATCH", path + query, _APPLY, body, cls)
 
     async def delete(
         self,

@@ -17,13 +17,14 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from kubewright.cache.entry import Entry
+from kubewright.cache.entry import Entry, owners_of
+from kubewright.cache.frame import entry_of
 from kubewright.cache.index import Index
 from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
-from kubewright.model import GroupKind, Key, Object, decode, encode, info_of, key_of, origin_of
-from kubewright.model.owners import AlreadyOwned, controller_of, owner_reference, set_controller
+from kubewright.model import GroupKind, Key, Object, OwnerReference, decode, encode, info_of, key_of, origin_of
+from kubewright.model.owners import AlreadyOwned, owner_reference, set_controller
 
 from .applying import AppliedMemory
 from .cause import Cause
@@ -32,13 +33,13 @@ from .looking import Looks
 from .mutating import Outcome, changed, mutated
 from .recorder import EventType, NoRecorder, Recorder
 
-__all__ = ["Context", "Entries", "Reads"]
+__all__ = ["Context", "Reads"]
 
 T = TypeVar("T", bound=Object)
 
 
 class Reads(Protocol):
-    """Cached reads that see our own writes: what a Context stands on (see `kubewright.cache.Reader`)."""
+    """Cached reads that see our own writes: what a reconcile stands on (see `kubewright.cache.Reader`)."""
 
     async def find(self, kind: type[T], key: Key) -> T | None: ...
 
@@ -53,28 +54,24 @@ class Reads(Protocol):
         fields: str | Mapping[str, str] | None = None,
     ) -> Sequence[T]: ...
 
-    def cached(self, kind: type[Object], key: Key) -> bytes | None:
-        """The JSON of an object of a kind that is watched; None when it is absent or the kind is not watched."""
+    def entry(self, kind: type[Object], key: Key) -> Entry | None:
+        """An object of a kind that is watched, not decoded; None when it is absent or the kind is not watched."""
         ...
 
     def watches(self, kind: type[Object], key: Key | None = None) -> bool:
-        """Whether `cached` knows the objects of a kind, and that one if it exists."""
+        """Whether `entry` knows the objects of a kind, and that one if it exists."""
         ...
 
     def wrote(self, obj: Object) -> None:
         """Tell what the server answered to a write."""
         ...
 
-    def deleted(self, obj: Object) -> None:
-        """Tell that the server removed an object: the one with the uid of `obj`."""
+    def wrote_entry(self, kind: type[Object], answer: Entry) -> None:
+        """As `wrote`, of an answer that nobody has decoded."""
         ...
 
-
-class Entries(Reads, Protocol):
-    """What a Reconciler stands on (see `kubewright.cache.Reader`)."""
-
-    def entry(self, kind: type[Object], key: Key) -> Entry | None:
-        """As `cached`, with what tells the state of the object without decoding it."""
+    def deleted(self, obj: Object) -> None:
+        """Tell that the server removed an object: the one with the uid of `obj`."""
         ...
 
 
@@ -228,47 +225,48 @@ class Context:
         handle = (info.gvk, key)
         self._shown[handle] += 1
         body = apply_body(child, None)
-        live = self._reads.cached(type(child), key)
+        live = self._reads.entry(type(child), key)
         version = ""
         if live is not None:
-            present = decode(type(child), live)
             if owned:
-                self._check_owner(present)
-            meta = present.metadata
-            version = meta.resource_version
-            if self._applied.is_current(handle, body, live, meta.uid, meta.resource_version):
-                return present
+                self._check_owner(child, owners_of(live.data))
+            version = live.resource_version
+            if self._applied.is_current(handle, body, live.data, live.uid, version):
+                return decode(type(child), live.data)
         elif owned and handle not in self._applied and not self._reads.watches(type(child), key):
             # The server would take it from its owner: to it, all that this operator states is one statement.
             found = await self._client.find(type(child), key.name, namespace=key.namespace or None)
             if found is not None:
-                self._check_owner(found)
+                self._check_owner(child, found.metadata.owner_references)
         look = None if self._looks is None else await self._looks.before(type(child), key)
-        answer = await (self._accounted(child, handle, version) if owned else self._client.apply(child, force=True))
-        self._wrote = self._wrote or answer.metadata.resource_version != version
+        sent = self._send_accounted(child, body, handle, version) if owned else self._send(child, body)
+        answer, made = await sent
+        self._wrote = self._wrote or made.resource_version != version
         if look is not None:
             look.after(answer, orjson.loads(body))
-        made = origin_of(answer) or encode(answer)
-        self._applied.note(handle, body, made, answer.metadata.uid, answer.metadata.resource_version)
-        self._reads.wrote(answer)
-        return answer
+        self._applied.note(handle, body, made.data, made.uid, made.resource_version)
+        self._reads.wrote_entry(type(child), made)
+        return decode(type(child), answer)
 
-    async def _accounted(self, child: T, handle: Hashable, version: str) -> T:
+    async def _send(self, child: Object, body: bytes) -> tuple[bytes, Entry]:
+        answer = await self._client.apply_raw(child, body, force=True)
+        return answer, entry_of(answer)
+
+    async def _send_accounted(self, child: Object, body: bytes, handle: Hashable, version: str) -> tuple[bytes, Entry]:
         """Apply our child; what comes back is no news to us, unless we have looked for its like before, or meanwhile:
         what a function sees while it waits for the answer may be older."""
         echoes, info = self._echoes, info_of(type(child))
         if echoes is None or info.kind not in echoes.kinds or self._has_looked(info.gvk.group_kind, handle):
-            return await self._client.apply(child, force=True)
+            return await self._send(child, body)
         name = (info.kind, *key_of(child))
         echoes.begin(name)
         try:
-            answer = await self._client.apply(child, force=True)
-            meta = answer.metadata
-            if meta.resource_version != version and not self._has_looked(info.gvk.group_kind, handle):
-                echoes.account(name, meta.uid, meta.resource_version, key_of(self._obj))
+            answer, made = await self._send(child, body)
+            if made.resource_version != version and not self._has_looked(info.gvk.group_kind, handle):
+                echoes.account(name, made.uid, made.resource_version, key_of(self._obj))
         finally:
             echoes.end(name)
-        return answer
+        return answer, made
 
     def _has_looked(self, kind: GroupKind, handle: Hashable) -> bool:
         """Whether anything but one apply may have shown a child of that kind, whatever the version of the kind."""
@@ -292,10 +290,10 @@ class Context:
         obj.metadata.namespace = self.namespace or self._client.namespace
         return obj
 
-    def _check_owner(self, present: Object) -> None:
-        owner = controller_of(present)
+    def _check_owner(self, child: Object, owners: Sequence[OwnerReference]) -> None:
+        owner = next((each for each in owners if each.controller), None)
         if owner is not None and owner.uid != self._obj.metadata.uid:
-            raise AlreadyOwned(present.kind, key_of(present), owner, owner_reference(self._obj))
+            raise AlreadyOwned(child.kind, key_of(child), owner, owner_reference(self._obj))
 
     async def patch(self, obj: T, patch: Patch, *, subresource: str | None = None) -> T:
         """Change an object in part; the object as it is afterwards.
@@ -309,7 +307,7 @@ class Context:
         answer = await self._client.patch(obj, patch, subresource=subresource)
         self._wrote = self._wrote or answer.metadata.resource_version != obj.metadata.resource_version
         if look is not None:
-            look.after(answer)
+            look.after(origin_of(answer) or encode(answer))
         self._reads.wrote(answer)
         return answer
 
@@ -382,8 +380,8 @@ class Context:
         return not gone
 
     def _known(self, obj: Object) -> Object:
-        data = self._reads.cached(type(obj), key_of(obj))
-        return obj if data is None else decode(type(obj), data)
+        known = self._reads.entry(type(obj), key_of(obj))
+        return obj if known is None else decode(type(obj), known.data)
 
     def _is_own(self, obj: Object) -> bool:
         mine = self._obj

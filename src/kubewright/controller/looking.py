@@ -38,9 +38,9 @@ class Look:
         self._target = target
         self._before = before
 
-    def after(self, answer: Object, shape: Any = None) -> None:
-        """It was made. `shape`: the places that it named; all unless given."""
-        after = _json(answer)
+    def after(self, answer: bytes, shape: Any = None) -> None:
+        """It was made, and answered with this JSON. `shape`: the places that it named; all unless given."""
+        after = orjson.loads(answer)
         if shape is not None and "status" in shape and not self._target.kind:
             shape = {"status": shape["status"]}
         looks, fields = self._looks, self._before.get("metadata", {}).get("managedFields")
@@ -76,18 +76,13 @@ class Looks:
             found = await self._client.find(kind, key.name, namespace=key.namespace or None)
         except (ApiError, TransportError):
             return None  # a look is not worth an error
-        return Look(self, target, {} if found is None else _json(found))
+        return Look(self, target, {} if found is None else orjson.loads(origin_of(found) or encode(found)))
 
     def wrote(self, target: Target, path: Path, before: Any, after: Any, managers: Sequence[str]) -> None:
         """A field was changed; once a pass."""
         if (target, path) not in self._seen:
             self._seen.add((target, path))
             self.suspect.wrote(target, path, _digest(before), _digest(after), managers, self._time())
-
-
-def _json(obj: Object) -> dict[str, Any]:
-    found: dict[str, Any] = orjson.loads(origin_of(obj) or encode(obj))
-    return found
 
 
 def _digest(value: Any) -> Any:

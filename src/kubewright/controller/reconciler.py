@@ -2,8 +2,7 @@
 
     decode -> finalizer step -> the user's function -> status difference -> (removal of the finalizer)
 
-It does not know queues, workers or retries: that is `runner.py`. Every write it makes holds for one version of the
-object: it never undoes what somebody else wrote, and never meets an object that was created anew under the name.
+It does not know queues, workers or retries: that is `runner.py`; nor how its writes meet those of others: `writes.py`.
 
 Guarantees: G1 the finalizer is stored before the function runs. G2 the status difference is written once, also when the
 function raised, and not at all when nothing changed. G3 the finalizer goes last, after finalize returned. G4 an object
@@ -25,7 +24,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kubewright.client import Client, Conflict, MergePatch, NotFound
+from kubewright.client import Client
 from kubewright.model import DecodeError, Key, Object, decode, info_of, key_of, unstructured
 
 from .applying import AppliedMemory
@@ -33,22 +32,21 @@ from .blocked import Seen
 from .blocking import run_in_thread
 from .callables import is_async, place_of, what_is_wrong
 from .cause import Cause
-from .context import Context, Entries
+from .context import Context, Reads
 from .describe import BoundController
 from .echoes import Echoes
-from .finalizing import Step, add_patch, next_step, remove_patch
+from .finalizing import Step, next_step
 from .handlers import are_echoes
 from .hotloop import HotLoops, Suspect
 from .looking import CHANGES, Looks
 from .outcome import Result, Retry, Terminal, done
 from .recorder import Recorder
 from .status import StatusDraft
+from .writes import ObjectWrites
 
 __all__ = ["Aside", "DeadlineExceeded", "Pass", "Reconciler", "Unreadable", "WrongOutcome"]
 
 _LET_GO = "%s %s: is being deleted and has a finalizer that this controller no longer uses; removing it"
-_STATUS_TRIES = 5
-_FINALIZER_TRIES = 5
 
 
 class DeadlineExceeded(Exception):
@@ -93,7 +91,7 @@ class Reconciler:
         bound: BoundController,
         *,
         client: Client,
-        reads: Entries,
+        reads: Reads,
         logger: logging.Logger,
         executor: Executor | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -114,7 +112,6 @@ class Reconciler:
         self._executor = executor
         self._clock = clock
         self._events = events
-        self._status_at = "status" if info_of(self._kind).status else None
         self._in_threads = [each for each in (bound.reconcile, bound.finalize) if not is_async(each)]
         info = info_of(self._kind)
         self._bare = (
@@ -126,6 +123,7 @@ class Reconciler:
         self.on_hot_loop: Callable[[], object] = lambda: None
         self.on_blocked: Callable[[float], object] = lambda seconds: None
         self.echoes = Echoes() if bound.spec.by == "object" and not bound.spec.wakes_itself else None
+        self._writes = ObjectWrites(self._kind, client, reads, clock, self.echoes)
 
     @property
     def finalizes(self) -> bool:
@@ -180,17 +178,17 @@ class Reconciler:
             await self._release(obj)
             return done
         if step is Step.ADD:
-            held = await self._hold(obj)
+            assert self._finalizer is not None
+            held = await self._writes.hold(key, obj, self._finalizer)
             if held is None:
                 return done
             obj = held
-            self._account(key, obj)
         applied = self._applied.get(key) or AppliedMemory()
         looks = None if suspect is None else Looks(self._client, suspect, this.causes)
         ctx = self._context(obj, applied, this, looks)
         function = self._finalize if step is Step.FINALIZE else self._reconcile
         draft = StatusDraft(obj)
-        written: Object | None = None
+        written: bytes | None = None
         try:
             try:
                 result = await self._call(function, obj, ctx)
@@ -200,7 +198,7 @@ class Reconciler:
             written = await self._write_status_after(error, key, obj, draft, looks)
             raise
         else:
-            written = await self._write_status(key, obj, draft, looks)
+            written = await self._writes.status(key, obj, draft, looks)
         finally:
             if ctx._wrote or written is not None:
                 self._note_write(key, obj, this, looks)
@@ -211,7 +209,7 @@ class Reconciler:
                     f"{place_of(function)}: finalize returned after({result.requeue_after_seconds:g}), and the "
                     "finalizer goes when it returns; return None when all is done, raise Retry(...) to be called again"
                 )
-            await self._release(written or obj)
+            await self._release(obj if written is None else decode(self._kind, written))
             return done
         return result
 
@@ -242,9 +240,9 @@ class Reconciler:
                 self._events.event(obj, "Warning", "HotLoop", str(loop), action="Reconcile", related=None)
             self.on_hot_loop()
 
-    def _account(self, key: Key, obj: Object) -> None:
-        if self.echoes is not None:
-            self.echoes.account(key, obj.metadata.uid, obj.metadata.resource_version, key)
+    async def _release(self, obj: Object) -> None:
+        ours = self._former if self._finalizer is None else (self._finalizer, *self._former)
+        await self._writes.release(obj, *ours)
 
     def _remember(self, key: Key, applied: AppliedMemory) -> None:
         """Keep what was applied; nothing for the many objects that have no children."""
@@ -318,89 +316,14 @@ class Reconciler:
             return outcome
         raise WrongOutcome(f"{place_of(function)}: {what_is_wrong(outcome, function in self._in_threads)}")
 
-    # -- the writes around it --------------------------------------------------------------------------------------
-
-    async def _hold(self, obj: Object) -> Object | None:
-        """Store the finalizer; the object with it, or None when it is gone."""
-        assert self._finalizer is not None
-        try:
-            held = await self._client.patch(obj, MergePatch(add_patch(obj, self._finalizer)))
-        except NotFound:
-            return None
-        self._reads.wrote(held)
-        return held
-
     async def _write_status_after(
         self, error: Exception, key: Key, obj: Object, draft: StatusDraft, looks: Looks | None
-    ) -> Object | None:
+    ) -> bytes | None:
         """Write the status of a reconcile that failed, without hiding why it did."""
         try:
-            return await self._write_status(key, obj, draft, looks)
+            return await self._writes.status(key, obj, draft, looks)
         except Exception as unwritten:
             if isinstance(error, Terminal | Retry):
                 raise  # theirs may be a long wait, or none: the status has to come sooner
             self._logger.warning("%s %s: the status was not written: %s", self._kind.kind, key, unwritten)
             return None
-
-    async def _write_status(self, key: Key, obj: Object, draft: StatusDraft, looks: Looks | None) -> Object | None:
-        if not draft.settle(self._clock()):
-            return None
-        look = None if looks is None else await looks.before(self._kind, key, own=True)
-        onto = self._newest(key, obj)
-        for tries_left in reversed(range(_STATUS_TRIES)):
-            if onto is None:
-                return None
-            change = draft.patch(onto)
-            try:
-                written = await self._client.patch(onto, MergePatch(change), subresource=self._status_at)
-            except NotFound:
-                return None
-            except Conflict:
-                if not tries_left:
-                    raise
-                onto = await self._live(obj)
-            else:
-                self._reads.wrote(written)
-                if look is not None:
-                    look.after(written, change)
-                if (
-                    self._status_at is not None
-                    and onto.metadata.resource_version == obj.metadata.resource_version
-                    and written.metadata.resource_version != obj.metadata.resource_version
-                    and draft.is_in(written)
-                ):
-                    self._account(key, written)
-                return written
-        return None
-
-    async def _release(self, obj: Object) -> None:
-        ours = self._former if self._finalizer is None else (self._finalizer, *self._former)
-        current: Object | None = obj
-        for tries_left in reversed(range(_FINALIZER_TRIES)):
-            if current is None or not any(name in current.metadata.finalizers for name in ours):
-                return
-            try:
-                left = await self._client.patch(current, MergePatch(remove_patch(current, *ours)))
-            except NotFound:
-                return
-            except Conflict:
-                if not tries_left:
-                    raise
-                current = await self._live(current)
-            else:
-                self._reads.wrote(left)
-                return
-
-    def _newest(self, key: Key, obj: Object) -> Object | None:
-        """The object as the cache has it by now, unless it is gone. `obj` itself when that is it."""
-        entry = self._reads.entry(self._kind, key)
-        if entry is None:
-            return None
-        if entry.resource_version == obj.metadata.resource_version:
-            return obj
-        return decode(self._kind, entry.data) if entry.uid == obj.metadata.uid else None
-
-    async def _live(self, obj: Object) -> Object | None:
-        """The object as the server has it, unless another one has taken its name."""
-        live = await self._client.find(self._kind, obj.metadata.name, namespace=obj.metadata.namespace or None)
-        return live if live is not None and live.metadata.uid == obj.metadata.uid else None

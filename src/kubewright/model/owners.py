@@ -178,16 +178,17 @@ def _check_scope(owner: Object, child: Object) -> None:
     namespace = owner.metadata.namespace
     if not owner_info.namespaced or not namespace:
         return
+    if child_info.namespaced and child.metadata.namespace == namespace:
+        return
     who = f"{owner_info.kind} {key_of(owner)} cannot own {child_info.kind} {key_of(child)}"
     if not child_info.namespaced:
         raise OwnerError(f"{who}: the child is cluster-scoped, the owner is not; delete it in a finalizer instead")
     if not child.metadata.namespace:
         raise OwnerError(f"{who}: the child has no namespace; set metadata.namespace to {namespace!r}")
-    if child.metadata.namespace != namespace:
-        raise OwnerError(
-            f"{who}: owners and children share a namespace; put the child into {namespace!r}, "
-            "or delete it in a finalizer instead"
-        )
+    raise OwnerError(
+        f"{who}: owners and children share a namespace; put the child into {namespace!r}, "
+        "or delete it in a finalizer instead"
+    )
 
 
 # -- finalizers -------------------------------------------------------------------------------------------------------

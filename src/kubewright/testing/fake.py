@@ -166,7 +166,7 @@ class FakeContext(Context):
         kind, key = type(child), key_of(child)
         live = self._world.json(kind, key)
         if live is not None and owned and self._has_owner:
-            self._check_owner(decode(kind, orjson.dumps(live)))
+            self._check_owner(child, decode(kind, orjson.dumps(live)).metadata.owner_references)
         body: dict[str, Any] = orjson.loads(apply_body(child, None))
         removed = _removals(merge_diff(self._stated.get((kind, key), {}), body) or {})
         self._stated[kind, key] = body

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from kubewright.cache.entry import Entry
 from kubewright.cache.fields import field_of
+from kubewright.cache.frame import entry_of
 from kubewright.cache.index import Index
 from kubewright.model import GroupVersionKind, Key, Object, decode, encode, info_of, key_of
 from kubewright.model.fieldselector import FieldSelector
@@ -78,6 +80,10 @@ class World:
     def cached(self, kind: type[Object], key: Key) -> bytes | None:
         return self._of(kind).get(key)
 
+    def entry(self, kind: type[Object], key: Key) -> Entry | None:
+        data = self.cached(kind, key)
+        return None if data is None else entry_of(data)
+
     def watches(self, kind: type[Object], key: Key | None = None) -> bool:
         return True
 
@@ -130,6 +136,9 @@ class World:
 
     def wrote(self, obj: Object) -> None:
         """Nothing: writes are put in as they are made."""
+
+    def wrote_entry(self, kind: type[Object], answer: Entry) -> None:
+        """Nothing, as `wrote`."""
 
     def deleted(self, obj: Object) -> None:
         """Nothing, as `wrote`."""
