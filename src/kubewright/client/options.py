@@ -70,7 +70,6 @@ def write_query(
     dry_run: bool | None = None,
     field_manager: str | None = None,
     field_validation: FieldValidation | None = None,
-    force: bool | None = None,
 ) -> str:
     """The query of a write with its `?`, or `""`. None takes the default. Raises InvalidRequest."""
     parts = []
@@ -84,8 +83,6 @@ def write_query(
         if validation not in ("Ignore", "Warn", "Strict"):
             raise InvalidRequest("field_validation", validation, "is not Ignore, Warn or Strict")
         parts.append(f"fieldValidation={validation}")
-    if force is not None:
-        parts.append("force=true" if force else "force=false")
     return "?" + "&".join(parts) if parts else ""
 
 

@@ -250,7 +250,8 @@ class Writes(Calls):
             cure = 'say who applies: field_manager="web-operator" here or on the client'
             raise InvalidRequest("field_manager", field_manager, "is needed by server-side apply", cure)
         cls, path = await self._object(target, name, namespace, None, subresource)
-        query = write_query(self._defaults, dry_run, field_manager, field_validation, force)
+        query = self._query(dry_run, field_manager or None, field_validation)
+        query += "&force=true" if force else "&force=false"
         return await self._send("PATCH", path + query, _APPLY, body, cls)
 
     async def delete(

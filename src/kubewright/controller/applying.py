@@ -30,7 +30,10 @@ __all__ = ["AppliedMemory", "projection"]
 def projection(shape: Any, live: Any) -> Any:
     """`live` at the places that `shape` names: the same keys of objects; lists and scalars whole."""
     if isinstance(shape, dict) and isinstance(live, dict):
-        return {name: projection(part, live.get(name)) for name, part in shape.items()}
+        return {
+            name: projection(part, live.get(name)) if isinstance(part, dict) else live.get(name)
+            for name, part in shape.items()
+        }
     return live
 
 

@@ -274,21 +274,18 @@ class Context:
 
     def _adopted(self, child: T, owned: bool) -> T:
         """A copy of `child`, in its namespace and with its owner; what the caller holds stays as it is."""
-        child = self._placed(copy.copy(child))
+        child = copy.copy(child)
+        child.metadata = meta = copy.copy(child.metadata)
+        if not meta.namespace and info_of(type(child)).namespaced:
+            meta.namespace = self.namespace or self._client.namespace
         if owned:
-            child.metadata = copy.copy(child.metadata)
-            child.metadata.owner_references = list(child.metadata.owner_references)
+            meta.owner_references = list(meta.owner_references)
             set_controller(self._obj, child)
         return child
 
     def _placed(self, obj: T) -> T:
         """`obj`, or a copy of it in the namespace of the reconciled object if it has none."""
-        if obj.metadata.namespace or not info_of(type(obj)).namespaced:
-            return obj
-        obj = copy.copy(obj)
-        obj.metadata = copy.copy(obj.metadata)
-        obj.metadata.namespace = self.namespace or self._client.namespace
-        return obj
+        return obj if obj.metadata.namespace or not info_of(type(obj)).namespaced else self._adopted(obj, False)
 
     def _check_owner(self, child: Object, owners: Sequence[OwnerReference]) -> None:
         owner = next((each for each in owners if each.controller), None)

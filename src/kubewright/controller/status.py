@@ -24,14 +24,13 @@ from typing import Any
 
 import msgspec
 import orjson
-from msgspec import Raw
 
 from kubewright.cache.entry import Entry
 from kubewright.client import Conflict
 from kubewright.model import UNSET, Model, Object, ObjectMeta, Unstructured, decode, encode, origin_of
 from kubewright.model.base import encode_hook
 from kubewright.model.condition import Condition, merge_conditions
-from kubewright.model.patch import merge_diff
+from kubewright.model.patch import merge_apply, merge_diff
 from kubewright.model.pydantics import is_pydantic
 
 from .outcome import Terminal
@@ -40,8 +39,7 @@ __all__ = ["NotYours", "StatusDraft"]
 
 _encode = msgspec.json.Encoder(enc_hook=encode_hook).encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
-_members = msgspec.json.Decoder(dict[str, Raw] | None).decode
-_NOTHING = Raw(b"null")
+_STATUS = b',"status":'
 
 
 class NotYours(Terminal):
@@ -95,13 +93,13 @@ class StatusDraft:
         Bytes that a server has encoded are compared as such. Where they differ it may be the spelling, or a transform
         of the cache: then the object tells.
         """
-        settled, origin = _sorted(self._after), origin_of(self._obj)
-        if origin is not None and _is_this_with(settled, origin, answer.data):
+        read, origin = self._obj.metadata, origin_of(self._obj)
+        if origin is not None and _is_with(self._change, origin, read.resource_version, answer):
             return True
         written = decode(type(self._obj), answer.data)
-        if _sorted(_encoded_status(written)) != settled:
+        if _sorted(_encoded_status(written)) != _sorted(self._after):
             return False
-        read, meta = self._obj.metadata, copy.copy(written.metadata)
+        meta = copy.copy(written.metadata)
         meta.resource_version, meta.managed_fields = read.resource_version, read.managed_fields
         return _encoded_rest(written, meta) == self._rest
 
@@ -126,27 +124,41 @@ class StatusDraft:
         return [orjson.loads(encode(condition)) for condition in merged] or None
 
 
-def _is_this_with(settled: bytes, read: bytes, answer: bytes) -> bool:
-    """Whether an answer has the bytes of what was read in all its parts, but for the status, which is `settled`, and
-    what the server keeps of each write. None of the parts is looked into."""
-    before, meta_before, _ = _taken_apart(read)
-    after, meta_after, status = _taken_apart(answer)
-    if status is None or before != after or meta_before != meta_after:
+def _is_with(change: dict[str, Any], read: bytes, version: str, answer: Entry) -> bool:
+    """Whether an answer is byte for byte what was read at `version`, but for its version, and a status that has been
+    changed by a merge patch.
+
+    Nothing is looked for where it ought to be, and yet it can be nowhere else. Of two objects that differ in one member
+    `resourceVersion` and have two versions, that member is the version. And what is one value up to the last brace
+    belongs to the object itself, and not to a part of it.
+    """
+    if version == answer.resource_version:
         return False
-    # Of an object without a class the order of its parts is compared, too.
-    return [*before] == [*after] and _sorted(status) == settled
+    head, found, rest = read.partition(_version_member(version))
+    head_after, found_after, rest_after = answer.data.partition(_version_member(answer.resource_version))
+    if not (found and found_after) or head != head_after:
+        return False
+    parts, _, status = rest.partition(_STATUS)
+    parts_after, _, status_after = rest_after.partition(_STATUS)
+    if parts != parts_after and (status or parts.rstrip() != parts_after + b"}"):
+        return False
+    try:
+        wanted = merge_apply(_last_value(status) if status else {}, change)
+        return _encode_sorted(_last_value(status_after)) == _encode_sorted(wanted)
+    except msgspec.DecodeError:
+        return False
 
 
-def _taken_apart(data: bytes) -> tuple[dict[str, Raw], dict[str, Raw], Raw | None]:
-    """The parts of an object, those of its metadata, and its status."""
-    parts = _members(data) or {}
-    meta = _members(parts.pop("metadata", _NOTHING)) or {}
-    meta.pop("resourceVersion", None)
-    meta.pop("managedFields", None)
-    return parts, meta, parts.pop("status", None)
+def _version_member(version: str) -> bytes:
+    return b'"resourceVersion":"%b"' % version.encode()
 
 
-def _sorted(data: bytes | Raw) -> bytes:
+def _last_value(rest: bytes) -> Any:
+    """The value of the last member of an object, where `rest` is that value and the end of the object."""
+    return msgspec.json.decode(rest.rstrip().removesuffix(b"}"))
+
+
+def _sorted(data: bytes) -> bytes:
     """JSON without its order: a server sorts the names in it."""
     return _encode_sorted(msgspec.json.decode(data))
 
