@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ._lazy import loading
 from ._version import __version__
 
 __all__ = [
@@ -176,18 +177,10 @@ _HOMES = {
     ".manager": ("LeaderElection",),
     ".operator": ("Operator",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_NAMES = frozenset(name for names in _HOMES.values() for name in names)
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'kubewright' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(home, __name__), name)
-    globals()[name] = value
-    return value
+__getattr__ = loading(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
@@ -202,7 +195,7 @@ class _Face(ModuleType):
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME_OF and isinstance(value, ModuleType)):
+        if not (name in _NAMES and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

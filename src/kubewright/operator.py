@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._loop import loop_factory
 from .cache import CacheOptions
@@ -23,7 +23,6 @@ from .client import ApiError, Client, ClientConfig, Unauthorized
 from .client.crds import install_crds
 from .controller import BoundController, bind
 from .manager import (
-    Candidacy,
     Check,
     LeaderElection,
     Manager,
@@ -37,6 +36,9 @@ from .manager import (
 from .model import Object, Resource
 from .model.names import subdomain_problem
 from .observe import Registry
+
+if TYPE_CHECKING:
+    from .manager import Candidacy
 
 __all__ = ["Operator", "RunAtImport", "only_importing"]
 
@@ -156,6 +158,12 @@ class Operator:
         other.grace_seconds = seconds
         return other
 
+    def with_runnable(self, runnable: Runnable) -> Operator:
+        """The same operator, with one thing more that runs beside its controllers."""
+        other = copy.copy(self)
+        other.runnables = (*self.runnables, runnable)
+        return other
+
     def with_serving(self, serving: Serving) -> Operator:
         """The same operator, serving its health checks and metrics elsewhere."""
         other = copy.copy(self)
@@ -238,6 +246,8 @@ class Operator:
     def _candidacy(self, client: Client, telemetry: Telemetry) -> Candidacy | None:
         if self.leader_election is None:
             return None
+        from .manager import Candidacy
+
         election = self.leader_election.named(self.name, client.http.config.namespace)
         observer = telemetry.of_election(election.name or self.name, election.namespace or client.namespace)
         return Candidacy.of(election, client, name=self.name, observer=observer)

@@ -11,7 +11,6 @@ source says is checked as if it were the flag, and an error names the source.
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -101,6 +100,8 @@ def _from_file(path: Path, options: Mapping[str, argparse.Action]) -> dict[str, 
     for name, value in said.items():
         action = by_name.get(str(name))
         if action is None:
+            import difflib
+
             near = difflib.get_close_matches(str(name), by_name, 1)
             hint = f"; did you mean {near[0]}?" if near else f"; there are: {', '.join(sorted(by_name))}"
             raise _Wrong(f"--config {path}: {name!r} is not an option{hint}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from . import collector
 from .failure import one_line_errors
 
 __all__ = ["main"]
@@ -13,6 +14,7 @@ def main() -> None:
     """Entry point of the `kubewright` command."""
     with one_line_errors():
         if sys.argv[1:2] == ["run"]:
+            collector.rest()
             from .run import run
 
             run(sys.argv[2:])

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import collector
 from .layers import parse
 from .serving import add_options
 from .values import node_count
 
 if TYPE_CHECKING:
     from kubewright.client import ClientConfig
+    from kubewright.manager import Running
 
 __all__ = ["run"]
 
@@ -37,6 +38,8 @@ def run(arguments: Sequence[str]) -> None:
         for option, value in (("--data-dir", given.data_dir), ("--nodes", given.nodes)):
             if value is not None:
                 parser.error(f"{option} is for the embedded API server; leave it, or --kubeconfig and --context, out")
+
+    from kubewright.manager import Runnable
 
     from .election import BadFlag, with_election
     from .load import load_operator
@@ -66,8 +69,14 @@ def run(arguments: Sequence[str]) -> None:
     if configured is not None and given.nodes is not None:
         cure = "leave it out, or say --data-dir"
         parser.error(f"--nodes is for the embedded API server, and {configured.source} names a cluster; {cure}")
+    operator = operator.with_runnable(Runnable(_begin_to_collect, needs_leadership=False))
     with _embedded(given) if configured is None else nullcontext(configured) as config:
         operator.run(config=config, install=given.install_crds)
+
+
+async def _begin_to_collect(_: Running) -> None:
+    """Called when the caches are synced: no object of the start is garbage, and most will stay as long as we run."""
+    collector.begin()
 
 
 @contextmanager
@@ -77,6 +86,8 @@ def _embedded(given: argparse.Namespace) -> Iterator[ClientConfig]:
     It has a node, unless none is asked for: what an operator makes is to become ready, as on the cluster that it is
     written for.
     """
+    import shlex
+
     from kubewright.testing.embedded import EmbeddedServer, EmbeddedThread
 
     nodes = 1 if given.nodes is None else given.nodes

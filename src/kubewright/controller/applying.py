@@ -17,7 +17,6 @@ and a walk when it moved on (its status changed).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable
 from typing import Any
 
@@ -79,6 +78,8 @@ class AppliedMemory:
 
 
 def _digest(data: bytes) -> bytes:
+    import hashlib  # loads a library, for operators that apply something
+
     return hashlib.blake2b(data, digest_size=16).digest()
 
 

@@ -20,12 +20,12 @@ __all__ = [
     "request_metrics",
 ]
 
-from kubewright.cache.reader import CacheNotSynced
-from kubewright.httpd import BindError
+from typing import TYPE_CHECKING
 
-from .certificates import CertificateError
-from .election import LeaderElection, LeadershipLost
-from .election.candidacy import Candidacy
+from kubewright._lazy import loading
+from kubewright.cache.reader import CacheNotSynced
+
+from .election.settings import LeaderElection
 from .events import EventRecorder
 from .health import Check, check_names
 from .informers import Informers
@@ -34,3 +34,21 @@ from .runnables import Runnable, Running
 from .servers import Servers
 from .serving import Serving
 from .telemetry import Telemetry, request_metrics
+
+if TYPE_CHECKING:
+    from kubewright.httpd import BindError
+
+    from .certificates import CertificateError
+    from .election.candidacy import Candidacy
+    from .election.leadership import LeadershipLost
+
+# What only some operators have: servers, and a leader election.
+__getattr__ = loading(
+    __name__,
+    {
+        "kubewright.httpd": ("BindError",),
+        ".certificates": ("CertificateError",),
+        ".election.candidacy": ("Candidacy",),
+        ".election.leadership": ("LeadershipLost",),
+    },
+)

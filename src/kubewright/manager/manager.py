@@ -21,7 +21,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kubewright.cache import CacheOptions, ListWatchError
 from kubewright.cache.reader import CacheNotSynced, Reader
@@ -31,14 +31,16 @@ from kubewright.controller.reconciler import Reconciler
 from kubewright.controller.runner import ControllerRunner, loop_watch_of
 from kubewright.model import Object
 
-from .election.candidacy import Candidacy
-from .election.elector import Term
 from .informers import Informers
 from .refusals import explain
 from .runnables import Runnable, RunnableGroup, Running
 from .servers import Servers
 from .serving import Serving
 from .telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from .election.candidacy import Candidacy
+    from .election.elector import Term
 
 __all__ = ["Manager"]
 

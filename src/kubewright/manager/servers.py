@@ -13,26 +13,28 @@ from __future__ import annotations
 
 import logging
 import ssl
-import zlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kubewright.client import Client
-from kubewright.httpd import Answer, Handler, HttpServer, Request, Streaming
-from kubewright.observe import Registry, negotiate
+from kubewright.httpd import Answer, Handler, Request, Streaming
+from kubewright.observe import Registry
 from kubewright.observe.instruments import CertificateMetrics
 
-from .access import AccessControl
-from .certificates import from_files, self_signed
 from .health import Check, Health, ping
-from .profiling import profiling_pages
 from .serving import Serving
+
+if TYPE_CHECKING:
+    from kubewright.httpd import HttpServer
+
+    from .access import AccessControl
 
 __all__ = ["Servers", "metrics_page"]
 
 logger = logging.getLogger(__name__)
 
 _COMPRESS_FROM_BYTES = 1024
-_GZIP = 16 + zlib.MAX_WBITS
+_GZIP = 16 + 15  # as zlib has it: its header, and the largest window
 
 
 class Servers:
@@ -58,6 +60,8 @@ class Servers:
         self._client = client
         self._pages = {"/metrics": metrics_page(registry), **(pages or {})}
         if serving.profiling:
+            from .profiling import profiling_pages
+
             self._pages.update(profiling_pages())
         self._access: AccessControl | None = None
         self._started: list[HttpServer] = []
@@ -77,6 +81,13 @@ class Servers:
             BindError: an address cannot be used. CertificateError: the certificate cannot.
         """
         serving = self._serving
+        if serving.health_address is None and serving.metrics_address is None:
+            return
+        # What listens is loaded by who listens: an operator on a laptop mostly does not.
+        from kubewright.httpd import HttpServer
+
+        from .access import AccessControl
+
         try:
             if serving.health_address is not None:
                 health = HttpServer(self._health, serving.health_address, name="--health-probe-bind-address")
@@ -108,6 +119,8 @@ class Servers:
             await self._access.close()
 
     def _tls(self) -> ssl.SSLContext:
+        from .certificates import from_files, self_signed
+
         serving = self._serving
         if serving.metrics_cert_path is None:
             return self_signed()
@@ -143,6 +156,10 @@ def metrics_page(registry: Registry) -> Handler:
     """The page that shows a registry. A collector that fails makes it a 500, as a half page would lie."""
 
     async def page(request: Request) -> Answer:
+        import zlib
+
+        from kubewright.observe import negotiate
+
         form = negotiate(request.headers.get("accept", ""))
         body = form.render(registry.collect())
         if len(body) < _COMPRESS_FROM_BYTES or not _accepts_gzip(request.headers.get("accept-encoding", "")):

@@ -23,6 +23,15 @@ __all__ = [
     "python_metrics",
 ]
 
-from .exposition import OPENMETRICS, TEXT, Format, negotiate
+from typing import TYPE_CHECKING
+
+from kubewright._lazy import loading
+
 from .metrics import Collector, Counter, Distribution, Family, Gauge, Histogram, Metric, Point, Reading, Registry
 from .process import process_metrics, python_metrics
+
+if TYPE_CHECKING:
+    from .exposition import OPENMETRICS, TEXT, Format, negotiate
+
+# For who is asked for its metrics.
+__getattr__ = loading(__name__, {".exposition": ("OPENMETRICS", "TEXT", "Format", "negotiate")})

@@ -1,8 +1,8 @@
 """What each marker does to a schema, on which kinds of value, and what to write where it means nothing.
 
-One table, `_MEANINGS`, has a function for every marker (those of lists, maps and openness are in `topology`). A
-function gets the node and all markers of its family that stand there (an alias may bring some along), and says what is
-wrong with them. Bounds and lengths of several markers are joined to the tightest; a second `Pattern` or `Format` is an
+One table, `_MEANINGS`, has a function for every marker of ours (those of lists, maps and openness are in `topology`),
+and `_meanings_of_theirs` for those of annotated_types. A function gets the node and all markers of its family that
+stand there (an alias may bring some along), and says what is wrong with them. Bounds and lengths of several markers are joined to the tightest; a second `Pattern` or `Format` is an
 error, because no one field of a schema can hold two.
 
 Rules are carried, not read: whether an expression compiles and what it costs is for the CEL engine. Only what can be
@@ -12,10 +12,10 @@ said from the outside is checked here.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, get_args
-
-import annotated_types as at
 
 from .errors import Place, Problems
 from .foreign import Base64, PythonOnly
@@ -44,8 +44,8 @@ from .unions import UNIONS
 
 __all__ = ["constrain"]
 
-_ELSEWHERE: Final = (Default, Doc, Example, Nullable, Schemaless, Base64, at.Unit)
-"""Read by the builder, or by nobody."""
+_ELSEWHERE: Final = (Default, Doc, Example, Nullable, Schemaless, Base64)
+"""Read by the builder."""
 
 
 def constrain(node: Node, markers: Sequence[Any], place: Place, problems: Problems) -> None:
@@ -57,7 +57,7 @@ def constrain(node: Node, markers: Sequence[Any], place: Place, problems: Proble
         meaning = _meaning(marker)
         if meaning is not None:
             groups.setdefault(meaning, []).append(marker)
-        elif isinstance(marker, at.BaseMetadata) and not isinstance(marker, _ELSEWHERE):
+        elif _is_unknown(marker):
             cure = "say it as a Rule, or check it when reconciling"
             problems.add(place, f"{spell(marker)} cannot be checked by a server", cure)
     for meaning, group in groups.items():
@@ -67,10 +67,25 @@ def constrain(node: Node, markers: Sequence[Any], place: Place, problems: Proble
 def _meaning(marker: Any) -> Callable[..., None] | None:
     if isinstance(marker, _ELSEWHERE):
         return None
-    for kind, meaning in _MEANINGS.items():
-        if isinstance(marker, kind):
-            return meaning
+    for meanings in (_MEANINGS, _meanings_of_theirs() if _may_be_theirs() else {}):
+        for kind, meaning in meanings.items():
+            if isinstance(marker, kind):
+                return meaning
     return None
+
+
+def _may_be_theirs() -> bool:
+    """Whether anything can be of annotated_types: who has something of it has imported it, which takes 8 ms."""
+    return "annotated_types" in sys.modules
+
+
+def _is_unknown(marker: Any) -> bool:
+    """Whether it asks for something that nothing here understands."""
+    if not _may_be_theirs():
+        return False
+    import annotated_types as at
+
+    return isinstance(marker, at.BaseMetadata) and not isinstance(marker, at.Unit)  # of which nobody asks anything
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -94,6 +109,8 @@ def _bounds(node: Node, group: list[Any], place: Place, problems: Problems) -> N
         for marker in group:
             meaningless(node, marker, place, problems, _COMPARE.get(node.kind, "take it away"))
         return
+    import annotated_types as at
+
     lower: list[tuple[float, bool]] = []
     upper: list[tuple[float, bool]] = []
     for marker in group:
@@ -153,6 +170,8 @@ _LENGTHS: Final = {
 
 
 def _lengths(node: Node, group: list[Any], place: Place, problems: Problems) -> None:
+    import annotated_types as at
+
     least, most = _LENGTHS.get(node.kind, ("", ""))
     for marker in group:
         counts = isinstance(marker, MinProperties | MaxProperties)
@@ -297,13 +316,6 @@ def _python_only(node: Node, group: list[PythonOnly], place: Place, problems: Pr
 _MEANINGS: Final[dict[Any, Callable[..., None]]] = {
     **TOPOLOGY,
     **UNIONS,
-    at.Ge: _bounds,
-    at.Gt: _bounds,
-    at.Le: _bounds,
-    at.Lt: _bounds,
-    at.MultipleOf: _multiple,
-    at.MinLen: _lengths,
-    at.MaxLen: _lengths,
     MinProperties: _lengths,
     MaxProperties: _lengths,
     Pattern: _pattern,
@@ -314,3 +326,18 @@ _MEANINGS: Final[dict[Any, Callable[..., None]]] = {
     ExternalDocs: _external_docs,
     PythonOnly: _python_only,
 }
+
+
+@cache
+def _meanings_of_theirs() -> Mapping[Any, Callable[..., None]]:
+    import annotated_types as at
+
+    return {
+        at.Ge: _bounds,
+        at.Gt: _bounds,
+        at.Le: _bounds,
+        at.Lt: _bounds,
+        at.MultipleOf: _multiple,
+        at.MinLen: _lengths,
+        at.MaxLen: _lengths,
+    }

@@ -22,15 +22,15 @@ class Range(Model):
 ```
 
 Markers are values; only a `Rule` can be asked (`Rule.check`). What each does to a schema, and where it has no meaning,
-is in `constraints`.
+is in `constraints`. They are Structs, as every start makes their classes: 24 dataclasses take 9 ms to make.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from msgspec import Struct
 from typing_extensions import Doc
 
 if TYPE_CHECKING:
@@ -90,18 +90,34 @@ class ClassMarker(Marker):
         return cls
 
 
+class _Several(Marker):
+    """Base of those that are made of any number of names, which no Struct is: values, by their slots."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._values()))
+
+    def __repr__(self) -> str:
+        return spell(self)
+
+    def _values(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for base in type(self).__mro__ for name in getattr(base, "__slots__", ()))
+
+
 # -- values -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern(Marker):
+class Pattern(Struct, Marker, frozen=True):
     """A string in which `regex` is found (RE2 as in Go; not anchored: write `^...$` for the whole string)."""
 
     regex: str
 
 
-@dataclass(frozen=True, slots=True)
-class Format(Marker):
+class Format(Struct, Marker, frozen=True):
     """A form that the server checks: of a string `ipv4`, `ipv6`, `cidr`, `mac`, `uri`, `email`, `hostname`, `uuid`,
     `date`, `k8s-short-name`, ...; of an int `int32` (within 32 bits); of a float `float`.
     """
@@ -109,20 +125,17 @@ class Format(Marker):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Nullable(Marker):
+class Nullable(Struct, Marker, frozen=True):
     """An explicit null is kept, and is not the same as absent. Without it a server drops nulls."""
 
 
-@dataclass(frozen=True, eq=False)
-class Default(Marker):
+class Default(Struct, Marker, frozen=True, eq=False):
     """What the server fills in where the field is absent, when it is not the Python default. A value of the field."""
 
     value: Any
 
 
-@dataclass(frozen=True, eq=False)
-class Example(Marker):
+class Example(Struct, Marker, frozen=True, eq=False):
     """An example for documentation. A value of the field."""
 
     value: Any
@@ -131,8 +144,11 @@ class Example(Marker):
 # -- rules ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Rule(ClassMarker):
+class _Expression(Struct, ClassMarker, frozen=True):
+    expr: str
+
+
+class Rule(_Expression, frozen=True, kw_only=True):
     """A CEL expression over `self` that has to be true; with `oldSelf` in it, one over each change (a transition rule).
 
     A server refuses a CRD with rules whose cost it cannot bound: below a list or dictionary, give that a MaxLen or
@@ -147,12 +163,11 @@ class Rule(ClassMarker):
         optional_old_self: run a transition rule on creation too; `oldSelf` is then an optional.
     """
 
-    expr: str
-    message: str | None = field(default=None, kw_only=True)
-    message_expression: str | None = field(default=None, kw_only=True)
-    reason: Reason | None = field(default=None, kw_only=True)
-    field_path: str | None = field(default=None, kw_only=True)
-    optional_old_self: bool | None = field(default=None, kw_only=True)
+    message: str | None = None
+    message_expression: str | None = None
+    reason: Reason | None = None
+    field_path: str | None = None
+    optional_old_self: bool | None = None
 
     def check(self, new: Any, old: Any = None, *, schema: Any = None) -> list[FieldError]:
         """What the rule says of a value, or of a change from `old` to `new`; empty if they keep it.
@@ -169,38 +184,39 @@ class Rule(ClassMarker):
         return ask(self, new, old, schema)
 
 
-@dataclass(frozen=True, slots=True)
-class Immutable(ClassMarker):
+class Immutable(Struct, ClassMarker, frozen=True):
     """Once set, the value can be neither changed nor removed. Renders as transition rules."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class OneOfFamily(ClassMarker):
+class OneOfFamily(_Several, ClassMarker):
     """Base of the three that count which of some fields are set. Fields by their Python or wire names."""
 
+    __slots__ = ("fields",)
     fields: tuple[str, ...]
 
     def __init__(self, *fields: str) -> None:
         object.__setattr__(self, "fields", fields)
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class ExactlyOneOf(OneOfFamily):
     """One of the fields is set, and no other: `@ExactlyOneOf("s3", "gcs")` above a class whose fields are optional."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True, init=False)
+
 class AtMostOneOf(OneOfFamily):
     """At most one of the fields is set."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True, init=False)
+
 class AtLeastOneOf(OneOfFamily):
     """At least one of the fields is set."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True, init=False)
-class Discriminator(ClassMarker):
+
+class Discriminator(_Several, ClassMarker):
     """A union as Kubernetes' own APIs have it: the value of `field` says which other field is set.
 
     ```python
@@ -214,6 +230,7 @@ class Discriminator(ClassMarker):
     has to be set, unless `optional=True`.
     """
 
+    __slots__ = ("field", "members", "optional")
     field: str
     members: tuple[tuple[str, str | None], ...]
     optional: bool
@@ -235,81 +252,73 @@ class Discriminator(ClassMarker):
 # -- lists and maps ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, init=False)
-class ListMap(Marker):
+class ListMap(_Several):
     """A list of objects in which the fields named `keys` tell one from the other. Appliers own items, not the list."""
 
+    __slots__ = ("keys",)
     keys: tuple[str, ...]
 
     def __init__(self, *keys: str) -> None:
         object.__setattr__(self, "keys", keys)
 
 
-@dataclass(frozen=True, slots=True)
-class ListSet(Marker):
+class ListSet(Struct, Marker, frozen=True):
     """A list without equal items. Appliers own items, not the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListAtomic(Marker):
+class ListAtomic(Struct, Marker, frozen=True):
     """A list that is owned and replaced as a whole: what every unmarked list is, said aloud."""
 
 
-@dataclass(frozen=True, slots=True)
-class MapAtomic(ClassMarker):
+class MapAtomic(Struct, ClassMarker, frozen=True):
     """An object or dictionary that is owned and replaced as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class MinProperties(ClassMarker):
+class MinProperties(Struct, ClassMarker, frozen=True):
     """At least `count` fields or keys are present."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class MaxProperties(ClassMarker):
+class MaxProperties(Struct, ClassMarker, frozen=True):
     """At most `count` fields or keys are present."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class UniqueItems(Marker):
+class UniqueItems(Struct, Marker, frozen=True):
     """controller-gen's marker. Servers refuse it (its cost is quadratic): here it is an error that says `ListSet()`."""
 
 
 # -- what is not checked ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PreserveUnknown(ClassMarker):
+class PreserveUnknown(Struct, ClassMarker, frozen=True):
     """Fields that the schema does not name are kept and not pruned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schemaless(Marker):
+class Schemaless(Struct, Marker, frozen=True):
     """Nothing is said of the type: any JSON is accepted and kept. Breaks a recursion; shortens a huge schema."""
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedResource(ClassMarker):
+class EmbeddedResource(Struct, ClassMarker, frozen=True):
     """A whole Kubernetes object: `apiVersion` and `kind` are required, its metadata is checked as metadata."""
 
 
-@dataclass(frozen=True, slots=True)
-class Title(ClassMarker):
+class Title(Struct, ClassMarker, frozen=True):
     """A short title."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ExternalDocs(ClassMarker):
+class _Address(Struct, ClassMarker, frozen=True):
+    url: str
+
+
+class ExternalDocs(_Address, frozen=True, kw_only=True):
     """Where more is written: a URL, and a short description of it."""
 
-    url: str
-    description: str | None = field(default=None, kw_only=True)
+    description: str | None = None
 
 
 # -- reading them -----------------------------------------------------------------------------------------------------
@@ -328,7 +337,9 @@ def spell(marker: Any) -> str:
     if isinstance(marker, Discriminator):
         said = [f"{value}={member!r}" for value, member in marker.members]
         return f"{name}({', '.join([repr(marker.field), *said])})"
-    fields = getattr(marker, "__dataclass_fields__", {})
-    values = [(known.name, getattr(marker, known.name), known.kw_only) for known in fields.values()]
-    shown = [f"{name}={value!r}" if keyword else repr(value) for name, value, keyword in values if value is not None]
+    made = type(marker)  # of annotated_types: a dataclass
+    names = getattr(made, "__struct_fields__", None) or getattr(made, "__dataclass_fields__", ())
+    unnamed = getattr(made, "__match_args__", ())
+    values = [(each, getattr(marker, each)) for each in names]
+    shown = [repr(value) if each in unnamed else f"{each}={value!r}" for each, value in values if value is not None]
     return f"{name}({', '.join(shown)})"

@@ -1,0 +1,31 @@
+"""When the garbage collector of a process that runs an operator is at work. The library never touches it: whoever
+embeds an operator owns the process.
+
+A start makes some hundred thousand objects (modules, classes, functions, what is cached) and no garbage to speak of.
+The collector would look through them 80 times, for a tenth of the start, and find nothing. So it rests until the caches
+are synced, and does not look at what is there by then ever after: full collections in the months that follow walk over
+what came since, and not over all that was imported.
+"""
+
+from __future__ import annotations
+
+import gc
+
+__all__ = ["begin", "rest"]
+
+
+_usual: tuple[int, int, int] | None = None
+
+
+def rest() -> None:
+    """No collections until `begin`. By thresholds: `gc.disable()` is left to the operator's program, and stays."""
+    global _usual
+    _usual = gc.get_threshold()
+    gc.set_threshold(0)
+
+
+def begin() -> None:
+    """Collect from now on, but not what is there. Does nothing if the operator's program has set other thresholds."""
+    if _usual is not None and gc.get_threshold()[0] == 0:
+        gc.freeze()
+        gc.set_threshold(*_usual)
