@@ -85,14 +85,27 @@ func certificates() (authority []byte, pair tls.Certificate, err error) {
 	return authority, tls.Certificate{Certificate: [][]byte{leafDER, caDER}, PrivateKey: key}, nil
 }
 
+// writeKubeconfig writes it as kubectl does.
 func writeKubeconfig(path, url string, authority []byte) error {
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
 current-context: stub
-clusters: [{name: stub, cluster: {server: %q, certificate-authority-data: %q}}]
-users: [{name: stub, user: {token: bench}}]
-contexts: [{name: stub, context: {cluster: stub, user: stub, namespace: default}}]
-`, url, base64.StdEncoding.EncodeToString(authority))
+clusters:
+- cluster:
+    certificate-authority-data: %s
+    server: %s
+  name: stub
+contexts:
+- context:
+    cluster: stub
+    namespace: default
+    user: stub
+  name: stub
+users:
+- name: stub
+  user:
+    token: bench
+`, base64.StdEncoding.EncodeToString(authority), url)
 	if err := os.WriteFile(path+".tmp", []byte(text), 0o600); err != nil {
 		return err
 	}

@@ -68,9 +68,11 @@ def _switched(argument: str, options: Mapping[str, argparse.Action]) -> str:
 
 
 def _file(arguments: Sequence[str], environ: Mapping[str, str]) -> Path | None:
-    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    first.add_argument("--config", type=Path)
-    given = first.parse_known_args(list(arguments))[0].config
+    given = None
+    if any(argument.startswith("--config") for argument in arguments):
+        first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+        first.add_argument("--config", type=Path)
+        given = first.parse_known_args(list(arguments))[0].config
     named = environ.get(f"{_PREFIX}CONFIG")
     return given or (Path(named) if named else None)
 

@@ -131,6 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Every option may also be said by the environment (KUBEWRIGHT_LOG_LEVEL for --log-level) and by a file "
         "(log-level: debug). Flags come before the environment, the environment before the file.",
         allow_abbrev=False,
+        formatter_class=_Help,
     )
     option = parser.add_argument
     option("target", help="a file (web.py), a module (package.web), or either with ':attribute'")
@@ -161,6 +162,18 @@ def _parser() -> argparse.ArgumentParser:
     forms = ("text", "json")
     option("--log-format", "--zap-encoder", type=_form, default="text", choices=forms, help="of log lines; text")
     return parser
+
+
+class _Help(argparse.HelpFormatter):
+    """As argparse's, which makes one for every option, and would load shutil, with all its compressors, for the width
+    of the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size().columns
+        except (ValueError, OSError):
+            columns = 0
+        super().__init__(prog, width=(columns or 80) - 2)
 
 
 def _level(text: str) -> str:

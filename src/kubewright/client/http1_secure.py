@@ -49,7 +49,9 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
         super().__init__()
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
-        self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=name)
+        # As bytes, unless it is international: a text would load the codec for those, with all of Unicode's tables.
+        asked = name.encode() if name is not None and name.isascii() else name
+        self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=asked)
         self._above = above
         self._buffer = buffer
         self._view = memoryview(buffer)

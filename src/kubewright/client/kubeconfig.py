@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from . import plainyaml
 from .config import ClientConfig, ConfigError, Impersonation
 
 __all__ = ["KubeConfigError", "merged", "parse"]
@@ -133,12 +134,13 @@ class _Merged:
     def resolve(self, context: str | None) -> ClientConfig:
         """The configuration of a context, None: of the current one."""
         name = context or self.current_context
-        cure = _choices("context", name, self.contexts)
         if not name:
+            cure = _choices("context", name, self.contexts)
             raise KubeConfigError(self.source, "current-context", "", "is not set", cure)
         entry = self.contexts.get(name)
         if entry is None:
             where = "context" if context else "current-context"
+            cure = _choices("context", name, self.contexts)
             raise KubeConfigError(self.source, where, name, "is not among the contexts", cure)
         cluster = self._named(entry, "cluster", self.clusters)
         if cluster is None:
@@ -239,6 +241,9 @@ def merged(documents: Sequence[tuple[object, str, Path]], source: str, context: 
 
 def parse(text: str | bytes, file: str) -> object:
     """Return the content of a kubeconfig's text (YAML, so JSON as well). Raises KubeConfigError with the line."""
+    plain = plainyaml.read(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
+    if plain is not None:
+        return plain
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
