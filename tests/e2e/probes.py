@@ -13,11 +13,11 @@ import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
 from cutting_proxy import FIN, RST, STALL, CuttingProxy
+from msgspec.structs import replace
 
 from kubewright import Client, ClientConfig, Context, Model, ObjectMeta, Operator, Resource, controller, resource
 from kubewright.cache import Added, Deleted, Delta, Informer, Updated

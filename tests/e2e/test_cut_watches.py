@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
 
 import pytest
 from cutting_proxy import CuttingProxy
+from msgspec.structs import replace
 from operator_process import until
 from probes import (
     GROUP,

@@ -11,10 +11,10 @@ import random
 import time
 from collections import Counter
 from contextlib import AsyncExitStack
-from dataclasses import replace
 
 import pytest
 from cutting_proxy import FIN, RST, STALL, CuttingProxy
+from msgspec.structs import replace
 from operator_process import until
 from probes import GROUP, Histories, Probe, ProbeSpec, chosen
 

@@ -15,9 +15,11 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from kubewright.manager.election.election import Election
 from kubewright.manager.election.record import LeaseObject, Record, with_record

@@ -21,11 +21,11 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 from loop_elector import KeptOpen, LoopElector
+from msgspec.structs import replace
 
 import virtual
 from fakeapi import FakeApi

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from election_world import DEFAULTS
 from lease_api import LeaseApi, LeaseTransport
+from msgspec.structs import replace
 
 import virtual
 from kubewright.client import ClientConfig

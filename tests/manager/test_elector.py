@@ -11,10 +11,11 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import pytest
 from lease_api import LeaseApi, LeaseTransport
+from msgspec.structs import replace
 
 from kubewright.client import ClientConfig, Response
 from kubewright.client.config import ConfigError

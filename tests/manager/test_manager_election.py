@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any
 
 from lease_api import LeaseApi
+from msgspec.structs import replace
 
 from fakeapi import FakeApi
 from kubewright import Context, SyncContext, controller

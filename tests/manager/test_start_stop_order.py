@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from loop_elector import KeptOpen, LoopElector
+from msgspec.structs import replace
 
 import virtual
 from fakeapi import FakeApi

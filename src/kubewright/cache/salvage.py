@@ -18,8 +18,9 @@ import msgspec
 
 __all__ = ["elements", "may_be_json", "members"]
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
-_STRING = re.compile(rb'\s*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
+# Texts: re compiles them, and keeps that, when there is something to salvage.
+_TOKEN = rb'(?s)"(?:[^"\\]|\\.)*"|[\[\]{},]'
+_STRING = rb'(?s)\s*("(?:[^"\\]|\\.)*")\s*:\s*'
 _OPEN, _CLOSE = b"[{", b"]}"
 
 
@@ -42,7 +43,7 @@ def members(data: bytes) -> dict[str, bytes]:
     """
     fields: dict[str, bytes] = {}
     for part in _parts(data, b"{"):
-        name = _STRING.match(part)
+        name = re.match(_STRING, part)
         if name is None:
             raise ValueError("not an object: a field without a name")
         fields[msgspec.json.decode(name[1], type=str)] = part[name.end() :].strip()
@@ -63,7 +64,7 @@ def _parts(data: bytes, bracket: bytes) -> Iterator[bytes]:
     if not data.startswith(bracket):
         raise ValueError(f"does not start with {bracket.decode()}")
     depth, start = 0, 1
-    for token in _TOKEN.finditer(data):
+    for token in re.finditer(_TOKEN, data):
         char = token[0]
         if char in _OPEN:
             depth += 1

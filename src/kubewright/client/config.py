@@ -20,11 +20,12 @@ import ssl
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct, field
 
 from kubewright._version import __version__
 
@@ -62,8 +63,7 @@ class ConfigError(Exception):
         return f"{where}:{value} {self.rule}; {self.cure}"
 
 
-@dataclass(frozen=True, slots=True)
-class Impersonation:
+class Impersonation(Struct, frozen=True):
     """Ask as somebody else (https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/)."""
 
     user: str
@@ -84,8 +84,7 @@ class Impersonation:
         return tuple(found)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClientConfig:
+class ClientConfig(Struct, frozen=True, kw_only=True, dict=True):
     """How to reach an API server. Made by `load`, `from_kubeconfig`, `in_cluster`, or field by field.
 
     Attributes:
@@ -255,17 +254,17 @@ class ClientConfig:
 
     def __repr__(self) -> str:
         shown = []
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
             if value is None:
                 continue
-            if each.name in _SECRET:
+            if name in _SECRET:
                 text = "***"
-            elif each.name in _DATA:
+            elif name in _DATA:
                 text = f"<{len(value)} bytes>"
             else:
                 text = repr(value)
-            shown.append(f"{each.name}={text}")
+            shown.append(f"{name}={text}")
         return f"ClientConfig({', '.join(shown)})"
 
     def _expired(self, now: datetime | None) -> str:

@@ -16,12 +16,13 @@ from msgspec import Struct
 
 __all__ = ["RbacRule", "missing_rule"]
 
-_RESOURCE = re.compile(
+# Texts: re compiles them, and keeps that, when there is a 403 to explain.
+_RESOURCE = (
     r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]*)" in API group "(?P<group>[^"]*)"'
     r'(?: in the namespace "(?P<namespace>[^"]*)"| at the cluster scope)?'
 )
-_PATH = re.compile(r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) path "(?P<path>[^"]*)"')
-_SERVICE_ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):([^:]+)")
+_PATH = r'User "(?P<user>[^"]*)" cannot (?P<verb>\S+) path "(?P<path>[^"]*)"'
+_SERVICE_ACCOUNT = r"system:serviceaccount:([^:]+):([^:]+)"
 
 
 class RbacRule(Struct, frozen=True):
@@ -40,7 +41,7 @@ class RbacRule(Struct, frozen=True):
     @property
     def subject(self) -> str:
         """Who must be bound: "ServiceAccount namespace/name", or "User name"."""
-        account = _SERVICE_ACCOUNT.fullmatch(self.user)
+        account = re.fullmatch(_SERVICE_ACCOUNT, self.user)
         return f"ServiceAccount {account[1]}/{account[2]}" if account else f"User {self.user}"
 
     def as_yaml(self) -> str:
@@ -56,10 +57,10 @@ class RbacRule(Struct, frozen=True):
 
 def missing_rule(message: str) -> RbacRule | None:
     """Return the rule that the message of a 403 asks for, None if it is not about RBAC."""
-    if found := _RESOURCE.search(message):
+    if found := re.search(_RESOURCE, message):
         return RbacRule(
             found["user"], found["verb"], found["group"], found["resource"], namespace=found["namespace"] or ""
         )
-    if found := _PATH.search(message):
+    if found := re.search(_PATH, message):
         return RbacRule(found["user"], found["verb"], non_resource_url=found["path"])
     return None

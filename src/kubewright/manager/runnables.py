@@ -16,7 +16,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from kubewright.cache.reader import Reader
 from kubewright.client import Client
@@ -24,8 +26,7 @@ from kubewright.client import Client
 __all__ = ["Running", "Runnable", "RunnableGroup"]
 
 
-@dataclass(frozen=True)
-class Running:
+class Running(Struct, frozen=True):
     """What a runnable works with.
 
     Attributes:
@@ -39,8 +40,7 @@ class Running:
     log: logging.Logger
 
 
-@dataclass(frozen=True)
-class Runnable:
+class Runnable(Struct, frozen=True):
     """An async function that runs beside the controllers, and is cancelled when it is to stop.
 
     Args:
@@ -57,7 +57,7 @@ class Runnable:
         if not callable(self.run):
             raise TypeError(f"Runnable({self.run!r}): must be an async function of one argument")
         if not self.name:
-            object.__setattr__(self, "name", getattr(self.run, "__name__", type(self.run).__name__))
+            force_setattr(self, "name", getattr(self.run, "__name__", type(self.run).__name__))
 
 
 class RunnableGroup:

@@ -85,6 +85,10 @@ __all__ = [
     "unstructured",
 ]
 
+from typing import TYPE_CHECKING
+
+from kubewright._lazy import loading
+
 from .base import UNSET, Model, UnsetType, field
 from .codec import DecodeError, clone, decode, encode, from_dict, origin_of, to_dict
 from .condition import (
@@ -97,7 +101,6 @@ from .condition import (
     remove_condition,
     set_condition,
 )
-from .documents import DocumentError
 from .fieldselector import FieldRequirement, FieldSelector
 from .gvk import GroupKind, GroupVersionKind, GroupVersionResource, Key
 from .intorstring import IntOrString, resolve_percent
@@ -135,3 +138,9 @@ from .selector import LabelSelector, LabelSelectorRequirement, Requirement, Sele
 from .times import Duration, MicroTime, Time, format_time, now, parse_time, to_second
 from .unknown import UnknownFields
 from .unstructured import Unstructured, unstructured
+
+if TYPE_CHECKING:
+    from .documents import DocumentError
+
+# For who reads files.
+__getattr__ = loading(__name__, {".documents": ("DocumentError",)})

@@ -14,7 +14,7 @@ __all__ = ["IntOrString", "resolve_percent"]
 
 IntOrString: TypeAlias = int | str
 
-_PERCENT: Final = re.compile(r"([+-]?[0-9]{1,18})%", re.ASCII)
+_PERCENT: Final = r"([+-]?[0-9]{1,18})%"
 
 
 def resolve_percent(value: IntOrString, total: int, round_up: bool) -> int:
@@ -31,7 +31,7 @@ def resolve_percent(value: IntOrString, total: int, round_up: bool) -> int:
         return value
     if type(value) is not str:
         raise TypeError(f"{value!r}: is neither a number nor a text; write 3 or '25%'")
-    match = _PERCENT.fullmatch(value)
+    match = re.fullmatch(_PERCENT, value)
     if match is None:
         raise ValueError(f"{value!r}: is not a percentage; write a number such as 3, or a text such as '25%'")
     share = float(int(match.group(1))) * float(total) / 100

@@ -14,17 +14,19 @@ a callable.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 import orjson
 
 from .codec import DecodeError, decode, decode_error
-from .documents import Document, DocumentError, read_documents
 from .gvk import GroupVersionKind
 from .meta import ListMeta
 from .resource import Object, info_of
 from .unstructured import Unstructured, unstructured
+
+if TYPE_CHECKING:
+    from .documents import Document
 
 __all__ = ["DecodedList", "KindConflict", "NoKindRegistered", "Scheme"]
 
@@ -191,11 +193,15 @@ class Scheme:
             DocumentError: naming the document and the line: not YAML, a kind without a class, a value of a wrong type.
         """
         found: list[Object] = []
+        from .documents import read_documents
+
         for document in read_documents(text):
             found.extend(self._decode_document(document, unstructured))
         return found
 
     def _decode_document(self, document: Document, unstructured: bool) -> Iterator[Object]:
+        from .documents import DocumentError
+
         value, implied = document.value, None
         parts = [("$", value)]
         if isinstance(value, dict) and isinstance(value.get("items"), list) and str(value.get("kind")).endswith("List"):

@@ -23,7 +23,7 @@ MAX_CRD_BYTES: Final = 3 * 512 * 1024 - 4096
 """etcd's limit (`--max-request-bytes`), less room for what a server adds: conditions, managed fields, the key."""
 
 _MAX_ANNOTATION_BYTES: Final = 256 * 1024
-_SENTENCE: Final = re.compile(r"[.!?](?=\s|$)")
+_SENTENCE: Final = r"[.!?](?=\s|$)"
 _SHOWN: Final = 3
 
 
@@ -31,7 +31,7 @@ def cut_description(text: str, most: int) -> str:
     """At most `most` characters of a text."""
     if len(text) <= most:
         return text
-    ends = [match.end() for match in _SENTENCE.finditer(text) if match.end() <= most]
+    ends = [match.end() for match in re.finditer(_SENTENCE, text) if match.end() <= most]
     if ends:
         return text[: ends[-1]].rstrip()
     head = text[: max(0, most - 3)]

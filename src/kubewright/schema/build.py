@@ -28,7 +28,6 @@ from msgspec.structs import FieldInfo
 
 from ..model import Condition, Object, ObjectMeta, Resource, Unstructured
 from ..model.unknown import is_unknown
-from .constraints import constrain
 from .defaults import NOTHING, DefaultError, default_of, fill, minimal, on_the_wire, violations
 from .docs import Sources, description_of
 from .errors import Place, Problems
@@ -40,7 +39,6 @@ from .markers import Default, Example, Immutable, ListAtomic, ListMap, ListSet, 
 from .node import Node, Schema, cel_name
 from .pydantics import class_markers_of, fields_of, is_pydantic, literal_tag, pydantic_node, root_type
 from .spelling import Spelled, name_of, spell_out
-from .unions import merge_arms
 
 __all__ = ["Builder", "schema_of"]
 
@@ -108,7 +106,7 @@ class Builder:
         return node
 
     def _mark(self, node: Node, spelled: Spelled, place: Place) -> None:
-        constrain(node, spelled.markers, place, self._problems)
+        self._constrain(node, spelled.markers, place)
         for marker in spelled.markers:
             if isinstance(marker, Nullable):
                 node.allow_null()
@@ -116,6 +114,12 @@ class Builder:
                 self._say(node, "example", marker.value, place)
             elif isinstance(text := getattr(marker, "documentation", None), str):
                 node.schema["description"] = description_of(text)
+
+    def _constrain(self, node: Node, markers: Sequence[Any], place: Place) -> None:
+        if markers:
+            from .constraints import constrain  # a start of an operator whose types have no markers does without
+
+            constrain(node, markers, place, self._problems)
 
     def _say(self, node: Node, keyword: str, value: Any, place: Place) -> None:
         try:
@@ -206,6 +210,8 @@ class Builder:
             value = str(tag[1]) if tag else node.schema["properties"].pop(literal)["enum"][0]
             node.schema["required"] = [name for name in node.schema.get("required", ()) if name != literal]
             made.append((value, node))
+        from .unions import merge_arms
+
         return merge_arms(str(fields.pop()), made, place, self._problems)
 
     def _schemaless(self, spelled: Spelled) -> Node:
@@ -289,7 +295,7 @@ class Builder:
             self._open.pop()
         node.uncorrelated = uncorrelated
         said = class_markers_of(cls) if theirs else ()
-        constrain(node, [*class_facts(cls), *said, *class_markers(cls)], self.place_of(cls), self._problems)
+        self._constrain(node, [*class_facts(cls), *said, *class_markers(cls)], self.place_of(cls))
         return node
 
     def _fields(self, cls: type[Any], core: Any, fields: Sequence[FieldInfo], uncorrelated: str, root: bool) -> Node:

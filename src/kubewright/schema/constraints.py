@@ -2,8 +2,8 @@
 
 One table, `_MEANINGS`, has a function for every marker of ours (those of lists, maps and openness are in `topology`),
 and `_meanings_of_theirs` for those of annotated_types. A function gets the node and all markers of its family that
-stand there (an alias may bring some along), and says what is wrong with them. Bounds and lengths of several markers are joined to the tightest; a second `Pattern` or `Format` is an
-error, because no one field of a schema can hold two.
+stand there (an alias may bring some along), and says what is wrong with them. Bounds and lengths of several markers are
+joined to the tightest; a second `Pattern` or `Format` is an error, because no one field of a schema can hold two.
 
 Rules are carried, not read: whether an expression compiles and what it costs is for the CEL engine. Only what can be
 said from the outside is checked here.

@@ -338,7 +338,7 @@ def spell(marker: Any) -> str:
         said = [f"{value}={member!r}" for value, member in marker.members]
         return f"{name}({', '.join([repr(marker.field), *said])})"
     made = type(marker)  # of annotated_types: a dataclass
-    names = getattr(made, "__struct_fields__", None) or getattr(made, "__dataclass_fields__", ())
+    names = made.__struct_fields__ if isinstance(marker, Struct) else getattr(made, "__dataclass_fields__", ())
     unnamed = getattr(made, "__match_args__", ())
     values = [(each, getattr(marker, each)) for each in names]
     shown = [repr(value) if each in unnamed else f"{each}={value!r}" for each, value in values if value is not None]

@@ -88,9 +88,7 @@ _CEL_RESERVED: Final = frozenset(
         *("let", "loop", "package", "namespace", "return"),
     )
 )
-_CEL_STRINGS: Final = re.compile(
-    r"""[rR]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')""", re.DOTALL
-)
+_CEL_STRINGS: Final = r"""(?s)[rR]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
 
 
 def cel_name(name: str) -> str:
@@ -111,7 +109,7 @@ def cel_text(text: str) -> str:
 
 def mentions_old_self(expr: str) -> bool:
     """Whether a rule looks at the past. Text in quotes does not count."""
-    return re.search(r"\boldSelf\b", _CEL_STRINGS.sub("''", expr)) is not None
+    return re.search(r"\boldSelf\b", re.sub(_CEL_STRINGS, "''", expr)) is not None
 
 
 def rules_of(schema: Any) -> Iterator[Mapping[str, Any]]:

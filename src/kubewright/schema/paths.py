@@ -17,16 +17,13 @@ __all__ = ["Element", "PathError", "closest", "follow", "parse"]
 
 Schema = dict[str, Any]
 
-_STEP: Final = re.compile(
-    r"""
+_STEP: Final = r"""(?x)
       \.(?P<name>(?:[^.\[\]\\\s]|\\.)+)
     | \['(?P<single>[^']*)'\]
     | \["(?P<double>[^"]*)"\]
     | \[(?P<index>\*|-?\d+|-?\d*:-?\d*(?::-?\d+)?)\]
     | \[\?\((?P<filter>.*?)\)\]
-    """,
-    re.VERBOSE,
-)
+    """
 _MOST_PATHS: Final = 2_000
 """An embedded Pod template has more; a suggestion is not worth their time."""
 
@@ -48,7 +45,7 @@ def parse(path: str) -> list[str | Element]:
     steps: list[str | Element] = []
     position = 0
     while position < len(path):
-        match = _STEP.match(path, position)
+        match = re.compile(_STEP).match(path, position)
         if match is None:
             raise PathError(f"cannot be read from {path[position:]!r} on")
         name = match["name"] or match["single"] or match["double"]

@@ -6,10 +6,10 @@ why its `HttpClient` must have no retries of its own (`no_retries`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import quote
 
 import orjson
+from msgspec.structs import replace
 
 from kubewright.client import (
     AlreadyExists,

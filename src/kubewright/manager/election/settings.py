@@ -22,7 +22,9 @@ import math
 import socket
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 __all__ = ["JITTER", "LeaderElection", "default_identity"]
 
@@ -41,8 +43,7 @@ def default_identity() -> str:
     return f"{socket.gethostname()}_{uuid.uuid4()}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeaderElection:
+class LeaderElection(Struct, frozen=True, kw_only=True):
     """Of several processes with the same `name`, one works at a time; the others stand by.
 
     Needs the right to get, create and update `leases` of the API group `coordination.k8s.io` in `namespace`.
