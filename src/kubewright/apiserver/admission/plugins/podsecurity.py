@@ -20,7 +20,8 @@ from kubewright.schema.structural.gotext import quoted
 from ...errors import StatusError, forbidden
 from ...errors import invalid as invalid_of
 from ...registry.backend import Attributes
-from .podchecks import Violation, violations
+from .podchecks import violations
+from .podviolations import Violation
 from .world import Object, World
 
 __all__ = ["check_makers", "check_namespace", "check_pod"]
