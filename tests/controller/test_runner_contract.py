@@ -126,7 +126,7 @@ def test_runner_g1_g2_g3_g5_one_at_a_time_and_the_last_state_always(
         for name in NAMES:
             api.put(web(name))
         async with running(api, world.reconcile):
-            for turn in range(55):
+            for turn in range(60):
                 world.trouble = 0.3
                 api.lag_seconds = world.random.choice((0.0, 0.0, 0.02, 0.2))
                 api.latency_seconds = world.random.choice((0.0, 0.005, 0.05))
@@ -138,7 +138,7 @@ def test_runner_g1_g2_g3_g5_one_at_a_time_and_the_last_state_always(
                 world.trouble = 0.0
                 await asyncio.sleep(1100)  # the longest back-off
                 world.check(api)
-        steps = 55 * 100 + world.passes
+        steps = 60 * 100 + world.passes
         assert 1 < world.most_at_work <= 4
 
     virtual.run(main())

@@ -106,7 +106,8 @@ def test_nothing_is_left_when_the_owner_fails(start_owner: StartOwner, eventuall
 
 def test_ctrl_c_reaches_the_owner_only_and_nothing_is_left(start_owner: StartOwner, eventually: Eventually) -> None:
     owner = start_owner(
-        "try:\n ready()\n time.sleep(600)\nexcept KeyboardInterrupt:\n print('here', flush=True)\n"
+        # Short sleeps: a signal that comes just before one is seen after it.
+        "try:\n ready()\n while True: time.sleep(0.05)\nexcept KeyboardInterrupt:\n print('here', flush=True)\n"
         " sys.stdin.readline()\n"
     )
     # What a terminal does: SIGINT to the foreground process group.

@@ -16,11 +16,11 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from kubewright.schema.structural.gotext import quoted
-from kubewright.schema.structural.values import MAX_DEPTH
+from kubewright.schema.structural.values import is_too_deep
 
 from .errors import unsupported_media_type
 
-__all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "is_too_deep", "media_type", "read_body"]
+__all__ = ["JSON_TYPES", "Body", "MediaType", "decode_json", "media_type", "read_body"]
 
 MediaType = str
 
@@ -33,6 +33,7 @@ _SAFE_BRACKETS: Final = 150
 
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
 _DIGITS: Final = 20
+_TOO_DEEP: Final = "exceeded max depth"
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 _OTHERWISE: Final = re.compile(rb'\\u|\x7f|"<<"|[:,\[]-?(?:[0-9]{19}|[0-9.]+[eE])')
@@ -103,20 +104,20 @@ def decode_json(body: bytes, *, strict: bool) -> Body:
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return _bounded(_slowly(body, strict), body)
+        return _slowly(body, strict)
     if _LONG_NUMBER.search(body):
-        return _bounded(_slowly(body, strict), body)
-    _bounded(Body(value), body)
+        return _slowly(body, strict)
+    _check_depth(value, body)
     if not strict or orjson.dumps(value) == body.rstrip():
         return Body(value)
     return _slowly(body, strict)
 
 
-def _bounded(read: Body, body: bytes) -> Body:
-    """What was read, if it is not too deep. A body needs a bracket for each level, so most are not looked at."""
-    if body.count(b"{") + body.count(b"[") > _SAFE_BRACKETS and is_too_deep(read.value):
-        raise BadJson("exceeded max depth")
-    return read
+def _check_depth(value: Any, body: bytes) -> None:
+    """A body needs a bracket for each level, so most are not looked at. Before anything that walks the value: what the
+    readers take is bounded by the stack alone, and deeper than Python may recurse."""
+    if body.count(b"{") + body.count(b"[") > _SAFE_BRACKETS and is_too_deep(value):
+        raise BadJson(_TOO_DEEP)
 
 
 def _slowly(body: bytes, strict: bool) -> Body:
@@ -138,10 +139,11 @@ def _slowly(body: bytes, strict: bool) -> Body:
             parse_int=_integer,
             parse_float=_float,
         )
-        if _SURROGATE.search(body):
-            value = _without_surrogates(value)
     except (ValueError, RecursionError) as error:
         raise BadJson(_as_go(error, body)) from None
+    _check_depth(value, body)
+    if _SURROGATE.search(body):
+        value = _without_surrogates(value)
     found: list[str] = []
     if twice and strict:
         _paths(value, "", twice, found)
@@ -188,16 +190,16 @@ def _paths(value: Any, path: str, twice: Mapping[int, list[str]], found: list[st
 def json_problem(body: bytes) -> str:
     """Why bytes are no JSON, in the words of Go's reader; empty if they are."""
     try:
-        json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError) as error:
         return _as_go(error, body)
-    return ""
+    return _TOO_DEEP if is_too_deep(value) else ""
 
 
 def _as_go(error: Exception, body: bytes) -> str:
     """What Go's decoder says of the same text, for the usual cases."""
     if isinstance(error, RecursionError):
-        return "exceeded max depth"
+        return _TOO_DEEP
     if isinstance(error, UnicodeDecodeError):
         return f"invalid character {_quoted(chr(body[error.start]))} looking for beginning of value"
     if isinstance(error, json.JSONDecodeError):
@@ -256,10 +258,9 @@ def compact_json(body: bytes) -> Body | None:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
+    _check_depth(value, body)
     if orjson.dumps(value) != body or (len(body) > _LONG_NAME and _has_long_names(value)):
         return None
-    if is_too_deep(value):
-        raise BadJson("exceeded max depth")
     return Body(value, in_yaml=True)
 
 
@@ -267,14 +268,3 @@ def _has_long_names(value: Any) -> bool:
     if isinstance(value, dict):
         return any(len(name) >= _LONG_NAME or _has_long_names(each) for name, each in value.items())
     return isinstance(value, list) and any(map(_has_long_names, value))
-
-
-def is_too_deep(value: Any, depth: int = 0) -> bool:
-    """Whether a decoded value has more levels than anything here will walk."""
-    if depth > MAX_DEPTH:
-        return True
-    if isinstance(value, Mapping):
-        return any(is_too_deep(each, depth + 1) for each in value.values() if isinstance(each, dict | list))
-    if isinstance(value, list):
-        return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
-    return False

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import yaml
 
-from kubewright.schema.structural.values import copied
+from kubewright.schema.structural.values import copied, is_too_deep
 
-from .bodies import BadJson, Body, is_too_deep
+from .bodies import BadJson, Body
 
 __all__ = ["read_yaml"]
 

@@ -93,7 +93,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 def _parse(text: str, what: str) -> Any:
     try:
-        return json.loads(text)
+        return _load_json(text)
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is no JSON ({error})", param_hint=what) from None
     except RecursionError:
@@ -111,7 +111,7 @@ def _read(file: Path) -> Any:
         raise typer.BadParameter(f"{file} is not UTF-8 text") from None
     try:
         # JSON first: YAML reads its dates as dates.
-        return json.loads(text)
+        return _load_json(text)
     except ValueError:
         pass
     except RecursionError:
@@ -120,6 +120,16 @@ def _read(file: Path) -> Any:
         return _load_yaml(text)
     except (yaml.YAMLError, RecursionError) as error:
         raise typer.BadParameter(f"{file} is neither JSON nor YAML: {error}") from None
+
+
+def _load_json(text: str) -> Any:
+    """Decoded JSON. Raises ValueError: it is none; RecursionError: it has more levels than can be walked."""
+    from kubewright.schema.structural.values import is_too_deep
+
+    value = json.loads(text)
+    if is_too_deep(value):
+        raise RecursionError
+    return value
 
 
 def _load_yaml(text: str) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["is_async", "place_of", "what_is_wrong"]
+__all__ = ["is_async", "place_of", "signature_of", "what_is_wrong"]
 
 
 def place_of(function: Any) -> str:
@@ -14,6 +16,16 @@ def place_of(function: Any) -> str:
     code = getattr(plain, "__code__", None)
     name = getattr(plain, "__qualname__", None) or type(plain).__name__
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code is not None else name
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """How it is called; a wrapper counts and not what it wraps. From Python 3.14 on annotations are evaluated when they
+    are asked for, and may name what is imported for type checkers only: such a one stays a forward reference."""
+    if sys.version_info >= (3, 14):
+        from annotationlib import Format
+
+        return inspect.signature(function, follow_wrapped=False, annotation_format=Format.FORWARDREF)
+    return inspect.signature(function, follow_wrapped=False)
 
 
 def what_is_wrong(outcome: object, in_thread: bool) -> str:

@@ -28,6 +28,7 @@ from kubewright.model.names import label_key_problem
 from kubewright.queue import RateLimiter
 
 from .blocking import SyncContext
+from .callables import signature_of
 from .context import Context
 from .outcome import Result
 from .predicates import Predicate
@@ -293,26 +294,28 @@ def _check_parameters(cls: type, method: str, first: str, spec: ControllerSpec) 
 
 def _check_annotation(function: Callable[..., Any], place: int, spec: ControllerSpec) -> None:
     """Refuse a function whose parameter at `place` says that it is of another kind than it will be given."""
-    annotations = getattr(function, "__annotations__", None)
-    if not annotations:
+    try:
+        parameters = list(signature_of(function).parameters.values())
+    except ValueError:  # written in C
         return
-    names = list(inspect.signature(function, follow_wrapped=False).parameters)
-    said: Any = annotations.get(names[place]) if len(names) > place else None
+    if len(parameters) <= place:
+        return
+    name, said = parameters[place].name, parameters[place].annotation
     if isinstance(said, str):  # postponed: a plain name is looked up, anything else is taken on trust
         said = getattr(function, "__globals__", {}).get(said)
     expected: type = Key if spec.by == "key" else spec.kind
     if (_is_kind(said) or said is Key) and not issubclass(expected, said):
-        cure = f"say {names[place]}: {expected.__name__}, or @controller({_called(said)}) if that is meant"
+        cure = f"say {name}: {expected.__name__}, or @controller({_called(said)}) if that is meant"
         raise TypeError(
             f"@controller({spec.kind.__name__}): {_called(function)} is given a {expected.__name__}, and says"
-            f" {names[place]}: {_called(said)}; {cure}"
+            f" {name}: {_called(said)}; {cure}"
         )
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:
-    """Whether it can be called with so many positional arguments. A wrapper counts and not what it wraps."""
+    """Whether it can be called with so many positional arguments."""
     try:
-        inspect.signature(function, follow_wrapped=False).bind(*[None] * count)
+        signature_of(function).bind(*[None] * count)
     except TypeError:
         return False
     except ValueError:  # written in C, and silent about it
@@ -321,7 +324,7 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 
 def _signature(function: Callable[..., Any]) -> str:
-    return f"({', '.join(inspect.signature(function, follow_wrapped=False).parameters)})"
+    return f"({', '.join(signature_of(function).parameters)})"
 
 
 class BoundController(msgspec.Struct, frozen=True):

@@ -14,7 +14,14 @@ LAST_CHUNK: Final = b"0\r\n\r\n"
 
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_LINES: Final = {each.value: f"HTTP/1.1 {each.value} {each.phrase}\r\nContent-Type: " for each in HTTPStatus}
+_PHRASES: Final = {each.value: each.phrase for each in HTTPStatus} | {
+    413: "Request Entity Too Large",
+    414: "Request URI Too Long",
+    416: "Requested Range Not Satisfiable",
+    422: "Unprocessable Entity",
+}
+"""As Go's net/http has them; Python has changed its own with 3.13."""
+_LINES: Final = {code: f"HTTP/1.1 {code} {phrase}\r\nContent-Type: " for code, phrase in _PHRASES.items()}
 
 
 def head(

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import orjson
 
 from kubewright.schema.structural.gotext import quoted
+from kubewright.schema.structural.values import is_too_deep
 
-from ..bodies import is_too_deep, json_problem
+from ..bodies import json_problem
 from ..catalog import ResourceType
 from ..crds.conversion import WebhookFailed
 from ..errors import bad_request, forbidden

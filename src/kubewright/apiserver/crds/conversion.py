@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from kubewright.schema.structural.metarules import label_value, qualified_name
-from kubewright.schema.structural.values import copied, same
+from kubewright.schema.structural.values import copied, is_too_deep, same
 
 from ..answers import type_problem
-from ..bodies import is_too_deep
 from ..errors import StatusError, unexplained
 from .version import CustomVersion
 

@@ -19,9 +19,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from kubewright.schema.structural.gotext import kind_of
-from kubewright.schema.structural.values import copied, same
+from kubewright.schema.structural.values import copied, is_too_deep, same
 
-from ..bodies import is_too_deep
 from .errors import bad_request, too_many_operations, unprocessable
 
 __all__ = ["MAX_COPIED_BYTES", "MAX_OPERATIONS", "json_patch"]

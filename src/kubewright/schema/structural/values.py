@@ -7,9 +7,10 @@ bounds its depth; everything after it may change the copy and recurse without a 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["MAX_DEPTH", "TooDeep", "as_stored", "copied", "json_value", "same"]
+__all__ = ["MAX_DEPTH", "TooDeep", "as_stored", "copied", "is_too_deep", "json_value", "same"]
 
 MAX_DEPTH: Final = 200
 """Levels of an object. Far more than anybody writes; what is deeper is an attack on the stack."""
@@ -20,6 +21,21 @@ class TooDeep(ValueError):
 
     def __init__(self) -> None:
         super().__init__(f"is nested deeper than {MAX_DEPTH} levels")
+
+
+def is_too_deep(value: Any, depth: int = 0) -> bool:
+    """Whether decoded JSON has more levels than anything here will walk.
+
+    To be asked before a walk: the decoders take more levels than Python may recurse (a thousand; theirs were bounded by
+    that until 3.11, and are bounded by the stack since).
+    """
+    if depth > MAX_DEPTH:
+        return True
+    if isinstance(value, Mapping):
+        return any(is_too_deep(each, depth + 1) for each in value.values() if isinstance(each, dict | list))
+    if isinstance(value, list):
+        return any(is_too_deep(each, depth + 1) for each in value if isinstance(each, dict | list))
+    return False
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
