@@ -382,6 +382,17 @@ def test_a_hostile_body_is_refused(body: bytes, code: int) -> None:
     assert answer.body["kind"] == "Status"
 
 
+@pytest.mark.parametrize("levels", [300, 1_100, 5_000])
+@pytest.mark.parametrize("content_type", ["application/json", "application/yaml"])
+@pytest.mark.parametrize("first", [b"", b'"a":1,"a":2,', b'"a":"\\ud800",'], ids=["plain", "twice", "half a surrogate"])
+def test_a_body_that_is_too_deep_is_refused_whatever_else_is_in_it(
+    levels: int, content_type: str, first: bytes
+) -> None:
+    body = b"{" + first + deep(levels)[1:]
+    answer = done(ask(server(), "POST", CONFIG_PATH, body, {"content-type": content_type}))
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+
+
 @pytest.mark.parametrize(
     "yaml",
     [b"a: &a [1]\nb: *a", b"a: {b: [", b"\t", b"? [a]\n: b", b"--- 1\n--- 2", b"a: 2026-01-01", b"!!python/name:os"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -139,3 +140,30 @@ def test_a_method_that_says_it_takes_another_kind_is_refused() -> None:
             lambda each=each: controller(Web)(each), TypeError, "reconcile is given a Web, and says config: ConfigMap"
         )
     assert controller(Web)(Right)
+
+
+LAZY = """
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from kubewright import Context
+
+@controller(Web)
+async def one(web: Web, ctx: Context) -> None: ...
+
+@controller(Web)
+class Two:
+    async def reconcile(self, web: Web, ctx: Context) -> None: ...
+    async def finalize(self, web: Web, ctx: Context) -> None: ...
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="annotations are evaluated where they are written")
+def test_what_is_imported_for_type_checkers_only_is_no_error() -> None:
+    names = {"controller": controller, "Web": Web, "ConfigMap": ConfigMap}
+    exec(compile(LAZY, "lazy.py", "exec", dont_inherit=True), names)
+    wrong = compile(LAZY.replace("(web: Web", "(web: ConfigMap"), "lazy.py", "exec", dont_inherit=True)
+    refused(lambda: exec(wrong, names), TypeError, "one is given a Web, and says web: ConfigMap")
+
+
+def test_a_function_that_tells_nothing_of_its_parameters_is_taken_on_trust() -> None:
+    controller(Web)(getattr)

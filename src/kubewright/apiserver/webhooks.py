@@ -24,6 +24,7 @@ import orjson
 
 from kubewright.client.http1 import Http1Transport
 from kubewright.client.transport import ConnectRefused, RequestTimeout, Response, Transport, TransportError
+from kubewright.client.trust import load_authorities, new_client_context
 from kubewright.schema.structural.gotext import quoted
 
 from .crds.conversion import WebhookFailed
@@ -184,10 +185,12 @@ def _bundle(config: Mapping[str, Any]) -> bytes:
 
 
 def _trust(bundle: bytes) -> ssl.SSLContext:
+    context = new_client_context()
     try:
-        return ssl.create_default_context(cadata=bundle.decode() if bundle else None)
+        load_authorities(context, bundle or None)
     except (ssl.SSLError, ValueError):
         raise WebhookFailed("unable to load root certificates: unable to parse bytes as PEM block") from None
+    return context
 
 
 _SAID: Final = {

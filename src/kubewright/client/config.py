@@ -30,6 +30,7 @@ from msgspec import Struct, field
 from kubewright._version import __version__
 
 from .der import not_after
+from .trust import load_authorities, new_client_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -217,20 +218,14 @@ class ClientConfig(Struct, frozen=True, kw_only=True, dict=True):
         """A new context for this server, None for http. Raises ConfigError for certificates that cannot be used."""
         if urlsplit(self.server).scheme == "http":
             return None
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.set_alpn_protocols(["http/1.1"])
-        context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-        context.hostname_checks_common_name = False
+        context = new_client_context()
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        elif self.ca_data is None:
-            context.load_default_certs()
         else:
             try:
-                context.load_verify_locations(cadata=self.ca_data.decode("ascii"))
-            except (ssl.SSLError, UnicodeDecodeError, ValueError) as error:
+                load_authorities(context, self.ca_data)
+            except (ssl.SSLError, ValueError) as error:
                 raise self._error(
                     "certificate-authority(-data)",
                     "",

@@ -27,6 +27,7 @@ from .http1_exchange import Exchange
 from .http1_pool import Pool
 from .http1_request import RequestEncoder
 from .transport import Headers, Limits, Response, TransportClosed
+from .trust import load_authorities, new_client_context
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
@@ -57,7 +58,8 @@ class Http1Transport:
         if parts.scheme == "http" and (tls is not None or tls_name is not None):
             raise ValueError(f"url {url!r} is http, so tls and tls_name would not be used; use https or leave them out")
         if parts.scheme == "https" and tls is None:
-            tls = ssl.create_default_context()
+            tls = new_client_context()
+            load_authorities(tls, None)
         self._limits = limits or Limits()
         self._dialer = Dialer(
             parts.hostname,
