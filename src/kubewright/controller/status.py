@@ -94,7 +94,7 @@ class StatusDraft:
         of the cache: then the object tells.
         """
         read, origin = self._obj.metadata, origin_of(self._obj)
-        if origin is not None and _is_with(self._change, origin, read.resource_version, answer):
+        if origin is not None and _is_with(self._change, self._after, origin, read.resource_version, answer):
             return True
         written = decode(type(self._obj), answer.data)
         if _sorted(_encoded_status(written)) != _sorted(self._after):
@@ -124,9 +124,9 @@ class StatusDraft:
         return [orjson.loads(encode(condition)) for condition in merged] or None
 
 
-def _is_with(change: dict[str, Any], read: bytes, version: str, answer: Entry) -> bool:
-    """Whether an answer is byte for byte what was read at `version`, but for its version, and a status that has been
-    changed by a merge patch.
+def _is_with(change: dict[str, Any], settled: bytes, read: bytes, version: str, answer: Entry) -> bool:
+    """Whether an answer is byte for byte what was read at `version`, but for its version, and a status that either has
+    been changed by a merge patch, or is `settled` (the server has added defaults, and they are those of the class).
 
     Nothing is looked for where it ought to be, and yet it can be nowhere else. Of two objects that differ in one member
     `resourceVersion` and have two versions, that member is the version. And what is one value up to the last brace
@@ -143,8 +143,9 @@ def _is_with(change: dict[str, Any], read: bytes, version: str, answer: Entry) -
     if parts != parts_after and (status or parts.rstrip() != parts_after + b"}"):
         return False
     try:
-        wanted = merge_apply(_last_value(status) if status else {}, change)
-        return _encode_sorted(_last_value(status_after)) == _encode_sorted(wanted)
+        changed = merge_apply(_last_value(status) if status else {}, change)
+        found = _encode_sorted(_last_value(status_after))
+        return found == _encode_sorted(changed) or found == _sorted(settled)
     except msgspec.DecodeError:
         return False
 
