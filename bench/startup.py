@@ -59,6 +59,8 @@ def _measure(folder: Path, statement: str) -> tuple[float, float]:
         capture_output=True,
         text=True,
         check=True,
+        # As a user's shell: one that forbids to write bytecode would have every process compile what is imported.
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
         preexec_fn=lambda: os.sched_setaffinity(0, {OPERATOR_CORE}),
     ).stdout
     after = os.times()

@@ -19,13 +19,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from kubewright.cache import CacheOptions, ListWatchError
 from kubewright.cache.reader import CacheNotSynced, Reader
 from kubewright.client import Client
+from kubewright.controller.callables import is_async
 from kubewright.controller.describe import BoundController
 from kubewright.controller.reconciler import Reconciler
 from kubewright.controller.runner import ControllerRunner, loop_watch_of
@@ -39,6 +39,8 @@ from .serving import Serving
 from .telemetry import Telemetry
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from .election.candidacy import Candidacy
     from .election.elector import Term
 
@@ -123,7 +125,7 @@ class Manager:
             metrics=self.telemetry.cache,
         )
         self.reader = Reader(self._informers.for_reading, self._informers.running, self._informers.live)
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._executor = _threads_for(controllers, threads, name)
         self.candidacy = candidacy
         writer = client.with_options(field_manager=client.field_manager or name)
         if candidacy is not None:
@@ -201,7 +203,8 @@ class Manager:
             await self._others.stop(self._logger, self._left_seconds())
             await self._informers.stop()
             self._loop_watch.stop()
-            self._executor.shutdown(wait=False, cancel_futures=True)
+            if self._executor is not None:
+                self._executor.shutdown(wait=False, cancel_futures=True)
             await self.servers.close()
             if events is not None:
                 await self.telemetry.events.stop()
@@ -353,3 +356,13 @@ def _together(errors: Sequence[BaseException]) -> BaseException:
             return error
         problems.update(error.problems)
     return CacheNotSynced(explain(problems), problems)
+
+
+def _threads_for(controllers: Iterable[BoundController], most: int, name: str) -> Executor | None:
+    """Where `def` reconciles run; None, and nothing loaded for it, where there are none."""
+    functions = [each for bound in controllers for each in (bound.reconcile, bound.finalize)]
+    if all(each is None or is_async(each) for each in functions):
+        return None
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(most, thread_name_prefix=name)
