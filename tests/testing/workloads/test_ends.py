@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kubewright.testing.workloads import kinds as k
 
-from .scenarios import daemon_set, deployment, job, stateful_set, template
+from .manifests import daemon_set, deployment, job, stateful_set, template
 from .sim import Sim, condition, run
 
 

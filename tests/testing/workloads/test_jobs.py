@@ -8,7 +8,7 @@ from kubewright.testing.workloads import CrashLoop, RunsFor
 from kubewright.testing.workloads import kinds as k
 from kubewright.testing.workloads.kinds import Obj
 
-from .scenarios import job
+from .manifests import job
 from .sim import Sim, condition, run
 
 

@@ -13,7 +13,8 @@ from kubewright.testing.workloads import CrashLoop, Workloads
 from kubewright.testing.workloads import kinds as k
 
 from .comparing import Obj, State, create, delete, patch, state
-from .scenarios import deployment, image, job, job_ended, rolled_out, set_ready, stateful_set
+from .manifests import deployment, image, job, stateful_set
+from .states import job_ended, rolled_out, set_ready
 
 
 class _There:

@@ -15,7 +15,7 @@ from kubewright.testing.workloads import (
 )
 from kubewright.testing.workloads import kinds as k
 
-from .scenarios import deployment, template
+from .manifests import deployment, template
 from .sim import Sim, condition, container, run
 
 

@@ -6,7 +6,7 @@ import asyncio
 
 from kubewright.testing.workloads import kinds as k
 
-from .scenarios import deployment
+from .manifests import deployment
 from .sim import condition, simulated
 
 

@@ -14,7 +14,7 @@ from kubewright.testing.workloads import kinds as k
 from kubewright.testing.workloads.deployments import Deployments
 from kubewright.testing.workloads.kinds import Ref
 
-from .scenarios import deployment, image
+from .manifests import deployment, image
 from .sim import simulated
 
 
