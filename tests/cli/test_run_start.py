@@ -54,7 +54,8 @@ NOT_NEEDED = {
     *("http", "http.client", "urllib.request", "email", "hashlib", "shutil", "tempfile", "difflib", "shlex"),
     *("encodings.idna", "stringprep", "multiprocessing", "unittest", "logging.config", "xml"),
     # ours: servers, a leader election, and what reads files
-    *("kubewright.httpd.server", "kubewright.httpd.connection", "kubewright.manager.access"),
+    *("kubewright.httpd.server", "kubewright.httpd.connection", "kubewright.httpd.values"),
+    "kubewright.manager.access",
     *("kubewright.manager.certificates", "kubewright.manager.profiling", "kubewright.observe.exposition"),
     *("kubewright.manager.election.candidacy", "kubewright.manager.election.elector"),
     *("kubewright.model.documents", "kubewright.schema.constraints", "kubewright.schema.cel", "kubewright.schema.yaml"),

@@ -23,7 +23,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qsl
 
-from kubewright.httpd import Answer, Request
+from kubewright import httpd
 
 __all__ = ["OWN_HEALTH", "OWN_READY", "Check", "Health", "check_names", "ping"]
 
@@ -75,7 +75,7 @@ class Health:
         """Why each check that fails does; what is not for everybody who can reach the port."""
         return await self._problems(self._checks)
 
-    async def answer(self, request: Request) -> Answer:
+    async def answer(self, request: httpd.Request) -> httpd.Answer:
         """What the page says; `request.path` begins with `path`."""
         checks = self._checks or {"ping": ping}
         name = request.path.removeprefix(self.path).strip("/")
@@ -86,22 +86,22 @@ class Health:
         asked = {name: check for name, check in checks.items() if name not in excluded}
         problems = await self._problems(asked)
         if not problems and all(key != "verbose" for key, _ in query):
-            return Answer(200, b"ok")
+            return httpd.Answer(200, b"ok")
         lines = [_line(name, name in excluded, name in problems) for name in sorted(checks)]
         unknown = sorted(excluded - checks.keys())
         if unknown:
             names = ",".join(f'"{name}"' for name in unknown)
             lines.append(f"warn: some health checks cannot be excluded: no matches for {names}")
         lines.append("healthz check failed" if problems else "healthz check passed")
-        return Answer.text(500 if problems else 200, "\n".join(lines))
+        return httpd.Answer.text(500 if problems else 200, "\n".join(lines))
 
-    async def _one(self, name: str, check: Check | None) -> Answer:
+    async def _one(self, name: str, check: Check | None) -> httpd.Answer:
         if check is None:
-            return Answer.text(404, "404 page not found")
+            return httpd.Answer.text(404, "404 page not found")
         problems = await self._problems({name: check})
         if name in problems:
-            return Answer.text(500, "internal server error: reason withheld")
-        return Answer(200, b"ok")
+            return httpd.Answer.text(500, "internal server error: reason withheld")
+        return httpd.Answer(200, b"ok")
 
     async def _problems(self, checks: dict[str, Check]) -> dict[str, str]:
         outcomes = await asyncio.gather(*map(_outcome, checks.values()))

@@ -16,8 +16,8 @@ import ssl
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from kubewright import httpd  # its names are loaded when used: most operators on a laptop serve nothing
 from kubewright.client import Client
-from kubewright.httpd import Answer, Handler, Request, Streaming
 from kubewright.observe import Registry
 from kubewright.observe.instruments import CertificateMetrics
 
@@ -25,8 +25,6 @@ from .health import Check, Health, ping
 from .serving import Serving
 
 if TYPE_CHECKING:
-    from kubewright.httpd import HttpServer
-
     from .access import AccessControl
 
 __all__ = ["Servers", "metrics_page"]
@@ -53,7 +51,7 @@ class Servers:
     """
 
     def __init__(
-        self, serving: Serving, *, registry: Registry, client: Client, pages: Mapping[str, Handler] | None = None
+        self, serving: Serving, *, registry: Registry, client: Client, pages: Mapping[str, httpd.Handler] | None = None
     ) -> None:
         self._serving = serving
         self._registry = registry
@@ -64,7 +62,7 @@ class Servers:
 
             self._pages.update(profiling_pages())
         self._access: AccessControl | None = None
-        self._started: list[HttpServer] = []
+        self._started: list[httpd.HttpServer] = []
         self.healthz = Health("/healthz", ping=ping)
         self.readyz = Health("/readyz")
         self.health_port: int | None = None
@@ -84,24 +82,22 @@ class Servers:
         if serving.health_address is None and serving.metrics_address is None:
             return
         # What listens is loaded by who listens: an operator on a laptop mostly does not.
-        from kubewright.httpd import HttpServer
-
         from .access import AccessControl
 
         try:
             if serving.health_address is not None:
-                health = HttpServer(self._health, serving.health_address, name="--health-probe-bind-address")
+                health = httpd.HttpServer(self._health, serving.health_address, name="--health-probe-bind-address")
                 await health.start()
                 self._started.append(health)
                 self.health_port = health.port
                 logger.info("health probes on %s: /healthz, /readyz", serving.health_address._replace(port=health.port))
             if serving.metrics_address is not None:
-                pages: Handler = self._page
+                pages: httpd.Handler = self._page
                 tls = None
                 if serving.metrics_secure:
                     self._access = AccessControl(self._client)
                     pages, tls = self._access.guarding(pages), self._tls()
-                metrics = HttpServer(pages, serving.metrics_address, name="--metrics-bind-address", tls=tls)
+                metrics = httpd.HttpServer(pages, serving.metrics_address, name="--metrics-bind-address", tls=tls)
                 await metrics.start()
                 self._started.append(metrics)
                 self.metrics_port = metrics.port
@@ -130,32 +126,33 @@ class Servers:
             metrics=CertificateMetrics(self._registry),
         )
 
-    async def _health(self, request: Request) -> Answer:
+    async def _health(self, request: httpd.Request) -> httpd.Answer:
         for health in (self.healthz, self.readyz):
             if request.path == health.path or request.path.startswith(f"{health.path}/"):
                 return _only_reads(request) or await health.answer(request)
-        return _NOT_FOUND
+        return _not_found()
 
-    async def _page(self, request: Request) -> Answer | Streaming:
+    async def _page(self, request: httpd.Request) -> httpd.Answer | httpd.Streaming:
         handler = self._pages.get(request.path)
         if handler is None:
-            return _NOT_FOUND
+            return _not_found()
         return _only_reads(request) or await handler(request)
 
 
-_NOT_FOUND = Answer.text(404, "404 page not found")
+def _not_found() -> httpd.Answer:
+    return httpd.Answer.text(404, "404 page not found")
 
 
-def _only_reads(request: Request) -> Answer | None:
+def _only_reads(request: httpd.Request) -> httpd.Answer | None:
     if request.method in ("GET", "HEAD"):
         return None
-    return Answer.text(405, "Method Not Allowed", ("Allow", "GET, HEAD"))
+    return httpd.Answer.text(405, "Method Not Allowed", ("Allow", "GET, HEAD"))
 
 
-def metrics_page(registry: Registry) -> Handler:
+def metrics_page(registry: Registry) -> httpd.Handler:
     """The page that shows a registry. A collector that fails makes it a 500, as a half page would lie."""
 
-    async def page(request: Request) -> Answer:
+    async def page(request: httpd.Request) -> httpd.Answer:
         import zlib
 
         from kubewright.observe import negotiate
@@ -163,10 +160,12 @@ def metrics_page(registry: Registry) -> Handler:
         form = negotiate(request.headers.get("accept", ""))
         body = form.render(registry.collect())
         if len(body) < _COMPRESS_FROM_BYTES or not _accepts_gzip(request.headers.get("accept-encoding", "")):
-            return Answer(200, body, form.content_type)
+            return httpd.Answer(200, body, form.content_type)
         # The fastest level: 300 KB take 3 ms and become 15 KB.
         packer = zlib.compressobj(level=1, wbits=_GZIP)
-        return Answer(200, packer.compress(body) + packer.flush(), form.content_type, (("Content-Encoding", "gzip"),))
+        return httpd.Answer(
+            200, packer.compress(body) + packer.flush(), form.content_type, (("Content-Encoding", "gzip"),)
+        )
 
     return page
 
