@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from kubewright.client.errors import error_from
+from kubewright.client.statuses import error_from
 from kubewright.client.transport import Headers, Response
 
 

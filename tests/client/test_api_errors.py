@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubewright.client import errors
-from kubewright.client.errors import ApiError, Cause, Details, error_from, error_from_status
+from kubewright.client.errors import ApiError, Cause, Details
 from kubewright.client.rbac import RbacRule
+from kubewright.client.statuses import error_from, error_from_status
 from kubewright.client.transport import Response
 
 

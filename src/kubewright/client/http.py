@@ -32,8 +32,8 @@ from kubewright.observe.instruments import RequestMetrics
 
 from .auth import Auth
 from .config import ClientConfig
-from .errors import error_from, retry_after_seconds
 from .http1 import Http1Transport
+from .statuses import error_from, retry_after_seconds
 from .transport import ConnectionLost, Headers, Response, TLSError, Transport, TransportError
 
 __all__ = ["HttpClient", "RetryPolicy"]

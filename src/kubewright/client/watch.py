@@ -33,9 +33,10 @@ from typing_extensions import TypeVar
 
 from ..model import DecodeError, Object, decode
 from .calls import ACCEPT, Calls
-from .errors import ApiError, ResourceTypeNotFound, error_from_status
+from .errors import ApiError, ResourceTypeNotFound
 from .lists import list_page, list_whole
 from .options import ListQuery
+from .statuses import error_from_status
 from .transport import Response, TLSError, TransportClosed, TransportError
 
 __all__ = ["EventType", "WatchEvent", "watch"]
