@@ -2,8 +2,8 @@
 
 Owns the order of things: certificates, ports, etcd, API server, then side by side what was asked for (controllers,
 scheduler, kwok with its nodes), each judged ready by asking it. Refuses to know where programs come from (`binaries`),
-what their flags are (`components`), how they are kept from outliving us (`processes`, `supervisor`), and what can be
-done with a running one (`access`).
+what their flags are (`components`), how they are kept from outliving us (`processes`, `supervisor`), what can be done
+with a running one (`access`), and where the logs of a failure are (`kept_logs`).
 
     etcd --------------+    +--> kube-controller-manager --> default service account --+
     kube-apiserver ----+----+--> kube-scheduler ---------------------------------------+--> ready
@@ -17,7 +17,6 @@ once a second, and two cores are better left to the API server.
 from __future__ import annotations
 
 import contextlib
-import datetime
 import functools
 import http.client
 import os
@@ -35,15 +34,15 @@ from kubewright.testing.binaries import Binaries, find_binaries
 from kubewright.testing.build import say_to_stderr
 from kubewright.testing.credentials import write_credentials
 from kubewright.testing.errors import RequestFailed, StartFailed
+from kubewright.testing.kept_logs import keep_logs
 from kubewright.testing.nodes import add_nodes, ready_nodes
-from kubewright.testing.paths import cache_dir, runtime_dir
+from kubewright.testing.paths import runtime_dir
 from kubewright.testing.ports import reserve_ports
 from kubewright.testing.processes import Supervised, new_data_dir, sweep
 from kubewright.testing.rest import Rest, answers
 
 _POLL_SECONDS = 0.03
 _STOP_GRACE_SECONDS = 10.0
-_KEPT_LOGS = 10
 _NAME = "kubewright"
 
 
@@ -390,16 +389,7 @@ class ControlPlane:
     def _keep(self) -> Path | None:
         if not self._keep_logs or self._supervised is None or not self._supervised.logs.is_dir():
             return None
-        kept = cache_dir(self._env) / "logs"
-        now = datetime.datetime.now(datetime.UTC)
-        target = kept / f"{now:%Y%m%d-%H%M%S-%f}-{os.getpid()}"
-        try:
-            shutil.copytree(self._supervised.logs, target)
-            for old in sorted(kept.iterdir())[:-_KEPT_LOGS]:
-                shutil.rmtree(old, ignore_errors=True)
-        except OSError:
-            return None
-        return target
+        return keep_logs(self._supervised.logs, self._env)
 
 
 def _found(rest: Rest, path: str) -> bool:
