@@ -10,120 +10,10 @@ import client_certificates as certificates
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tls_line import Line
 
 import virtual
-from kubewright.client.http1_secure import READ_BYTES, SecureTransport
-
-
-class Below(asyncio.Transport):
-    """TCP's transport: what was written to it, and whether it was closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sent = bytearray()
-        self.end = ""
-
-    def write(self, data: Any) -> None:
-        assert not self.end
-        self.sent += data
-
-    def abort(self) -> None:
-        self.end = "aborted"
-
-    def close(self) -> None:
-        self.end = self.end or "closed"
-
-    def is_closing(self) -> bool:
-        return bool(self.end)
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return ("10.0.0.1", 6443) if name == "peername" else default
-
-
-class Above(asyncio.Protocol):
-    """The protocol of a connection: what it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[Any] = []
-        self.data = b""
-        self.on_data = lambda: None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.told.append("made")
-
-    def data_received(self, data: bytes) -> None:
-        self.data += data
-        self.on_data()
-
-    def eof_received(self) -> None:
-        self.told.append("eof")
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.told.append(exc)
-
-
-class Line:
-    """A connection to a server of TLS, which is here as well."""
-
-    def __init__(self, *, pair: certificates.Pair | None = None, version: ssl.TLSVersion | None = None) -> None:
-        context = certificates.server_context(pair or certificates.good())
-        if version is not None:
-            context.maximum_version = version
-        self._to, self._from = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.server = context.wrap_bio(self._to, self._from, server_side=True)
-        self.above, self.below = Above(), Below()
-        self.ours = SecureTransport(certificates.client_context(), "127.0.0.1", self.above, bytearray(READ_BYTES))
-        self.ours.connection_made(self.below)
-
-    def up(self, data: bytes, step: int = READ_BYTES) -> None:
-        """Bytes from the network, so many at once."""
-        for start in range(0, len(data), step):
-            piece = data[start : start + step]
-            self.ours.get_buffer(-1)[: len(piece)] = piece
-            self.ours.buffer_updated(len(piece))
-
-    def down(self) -> bytes:
-        """What the server reads of what was sent by now."""
-        self._to.write(bytes(self.below.sent))
-        self.below.sent.clear()
-        found = b""
-        try:
-            while piece := self.server.read(1 << 20):
-                found += piece
-        except ssl.SSLWantReadError:
-            pass
-        return found
-
-    def wire(self) -> bytes:
-        """What the server has sent, and was not taken yet."""
-        return self._from.read()
-
-    def said(self, data: bytes) -> bytes:
-        """The same of a server that writes `data`."""
-        view = memoryview(data)
-        while view:
-            view = view[self.server.write(view) :]
-        return self.wire()
-
-    async def shake(self, step: int = READ_BYTES) -> None:
-        is_done = False
-        while not is_done or self.below.sent:
-            self._to.write(bytes(self.below.sent))
-            self.below.sent.clear()
-            if not is_done:
-                try:
-                    self.server.do_handshake()
-                    is_done = True
-                except ssl.SSLWantReadError:
-                    pass
-            self.up(self.wire(), step)
-        await self.ours.handshake()
-
-    async def refused(self) -> None:
-        """As `shake`, and what the server hears afterwards."""
-        await self.shake()
-        self.down()
-
+from kubewright.client.http1_secure import READ_BYTES
 
 VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
 
@@ -363,5 +253,47 @@ def test_what_is_written_while_a_new_handshake_is_under_way_is_sent_after_it() -
         assert line.above.data == b"go on"
         line.ours.write(b"two")
         assert line.down() == b"two"
+
+    virtual.run(main())
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_later_connection_goes_on_with_the_session_of_an_earlier_one(version: ssl.TLSVersion) -> None:
+    async def main() -> None:
+        first = Line(version=version)
+        await first.shake()
+        first.up(first.said(b"with the ticket"))
+        session = first.ours.session
+        assert session is not None
+        second = Line(like=first, resumed=session)
+        await second.shake()
+        assert second.server.session_reused
+        second.up(second.said(b"hello"))
+        assert second.above.data == b"hello"
+
+    virtual.run(main())
+
+
+def test_a_server_that_does_not_know_the_session_is_checked_as_any() -> None:
+    async def main() -> None:
+        first = Line()
+        await first.shake()
+        first.up(first.said(b"with the ticket"))
+        second = Line(like=first, resumed=first.ours.session, elsewhere=True)
+        await second.shake()
+        assert not second.server.session_reused
+        bad = Line(like=first, resumed=first.ours.session, pair=certificates.by_unknown_authority(), elsewhere=True)
+        with pytest.raises(ssl.SSLError, match="ALERT_UNKNOWN_CA"):
+            await bad.refused()
+
+    virtual.run(main())
+
+
+def test_without_a_ticket_there_is_no_session_to_go_on_with() -> None:
+    async def main() -> None:
+        line = Line(tickets=0)
+        await line.shake()
+        line.up(line.said(b"no ticket"))
+        assert line.ours.session is None
 
     virtual.run(main())

@@ -35,6 +35,25 @@ class TlsContract(Contract):
 
         self.run(main())
 
+    def test_a_second_connection_goes_on_with_the_session_of_the_first(self) -> None:
+        async def script(peer: Peer) -> None:
+            await peer.request()
+            await peer.send_slowly(STREAM, chunk(b"1\n"), b"0\r\n\r\n")
+            await peer.hung_up()
+
+        async def main() -> None:
+            tls = certificates.server_context(certificates.good(), client_authority=certificates.authority())
+            async with ScriptedServer(ok, script, tls=tls) as server:
+                transport = self.make(server.url, tls=certificates.client_context(client=certificates.client()))
+                await transport.request("GET", "/")
+                await transport.stream("GET", "/", on_line=lambda line: None)
+                sessions = [peer.writer.get_extra_info("ssl_object") for peer in server.peers]
+                assert [session.session_reused for session in sessions] == [False, True]
+                assert sessions[1].getpeercert()["subject"] == ((("commonName", "alice"),),)
+                await transport.close()
+
+        self.run(main())
+
     @pytest.mark.parametrize(
         ("pair", "text"),
         cases(

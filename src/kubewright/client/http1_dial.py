@@ -59,6 +59,7 @@ class Dialer:
         self._connect_seconds = connect_seconds
         self._on_lookup = on_lookup
         self._buffer = bytearray(READ_BYTES if tls is not None else 0)
+        self._last: SecureTransport | None = None
         self._facts: CertificateFacts | None = None
         self._facts_until = 0.0
 
@@ -133,9 +134,11 @@ class Dialer:
             _, made = await loop.create_connection(protocol, sock=sock)
             return made
         made = protocol()
-        secure = SecureTransport(self._tls, self._tls_name, made, self._buffer)
+        resumed = None if self._last is None else self._last.session
+        secure = SecureTransport(self._tls, self._tls_name, made, self._buffer, resumed)
         await loop.create_connection(lambda: secure, sock=sock)
         await secure.handshake()
+        self._last = secure
         return made
 
     async def _certificate_facts(self, addresses: list[_Address]) -> CertificateFacts | None:

@@ -41,22 +41,33 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
 
     Args:
         name: what the server's certificate must hold, and is asked for (SNI).
+        resumed: the session of an earlier connection (`session`) to go on with, to the same server with the same
+            context. Neither side shows or checks certificates again, which halves the CPU of the handshake; where the
+            server does not agree, the handshake is a whole one.
         above: the protocol above.
         buffer: what is read into, of READ_BYTES.
     """
 
-    def __init__(self, context: ssl.SSLContext, name: str | None, above: asyncio.Protocol, buffer: bytearray) -> None:
+    def __init__(
+        self,
+        context: ssl.SSLContext,
+        name: str | None,
+        above: asyncio.Protocol,
+        buffer: bytearray,
+        resumed: ssl.SSLSession | None = None,
+    ) -> None:
         super().__init__()
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         # As bytes, unless it is international: a text would load the codec for those, with all of Unicode's tables.
         asked = name.encode() if name is not None and name.isascii() else name
-        self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=asked)
+        self._session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=asked, session=resumed)
         self._above = above
         self._buffer = buffer
         self._view = memoryview(buffer)
         self._below: asyncio.Transport | None = None
         self._shaken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._shaken.add_done_callback(_seen)  # the dial may have been cancelled before it came to wait
         self._is_made = False  # the protocol above has been told of the connection, and not of its end
         self._is_over = False  # nothing is handed up any more
         self._unsent: list[bytes] = []
@@ -75,6 +86,13 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
         except BaseException:
             self.abort()
             raise
+
+    @property
+    def session(self) -> ssl.SSLSession | None:
+        """What a later connection may go on with; None before the server has given a ticket for it (TLS 1.3 sends it
+        with the first data)."""
+        session = self._session.session
+        return session if session is not None and session.has_ticket else None
 
     # -- the protocol of the transport below -------------------------------------------------------------------------
 
@@ -247,3 +265,8 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
         if self._is_made and not self._is_over:
             self._above.eof_received()
             self.close()
+
+
+def _seen(shaken: asyncio.Future[None]) -> None:
+    if not shaken.cancelled():
+        shaken.exception()

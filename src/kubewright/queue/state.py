@@ -247,10 +247,9 @@ class QueueState(Generic[K, C]):
 
     def get(self, now: float) -> Item[K, C] | None:
         """The next key, from now on worked on; None when none is ready."""
-        try:
-            key = self.ready.pop(now)
-        except IndexError:
+        if not len(self.ready):
             return None
+        key = self.ready.pop(now)
         reasons = self._waiting.pop(key)
         self._working[key] = now
         self._metrics.queued_for(now - reasons.since)
