@@ -49,7 +49,7 @@ operator = Operator("start", controllers=[reconcile], runnables=[make])
 """
 NOT_NEEDED = {
     # of others
-    *("annotated_types", "pydantic", "typer", "click", "rich", "yaml", "cryptography", "prometheus_client"),
+    *("annotated_types", "pydantic", "typer", "click", "rich", "cryptography", "prometheus_client"),
     # of Python
     *("http", "http.client", "urllib.request", "email", "hashlib", "shutil", "tempfile", "difflib", "shlex"),
     *("encodings.idna", "stringprep", "multiprocessing", "unittest", "logging.config", "xml"),
@@ -105,7 +105,7 @@ def usual() -> Iterator[tuple[int, int, int]]:
 
 def test_the_collector_rests_until_it_begins_with_its_usual_thresholds(usual: tuple[int, int, int]) -> None:
     collector.rest()
-    assert gc.get_threshold()[0] == 0
+    assert gc.get_threshold()[0] > 100_000
     collector.begin()
     assert gc.get_threshold() == usual
     assert gc.get_freeze_count() > 0

@@ -20,7 +20,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from . import plainyaml
 from .config import ClientConfig, ConfigError, Impersonation
 
 __all__ = ["KubeConfigError", "merged", "parse"]
@@ -241,9 +240,6 @@ def merged(documents: Sequence[tuple[object, str, Path]], source: str, context: 
 
 def parse(text: str | bytes, file: str) -> object:
     """Return the content of a kubeconfig's text (YAML, so JSON as well). Raises KubeConfigError with the line."""
-    plain = plainyaml.read(text.decode("utf-8", "replace") if isinstance(text, bytes) else text)
-    if plain is not None:
-        return plain
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -18,6 +18,7 @@ All else of the object is not the reconciler's: a change to it is an error that 
 from __future__ import annotations
 
 import copy
+from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -197,8 +198,18 @@ def _rest_of(cls: type[Object]) -> tuple[tuple[str, str], ...]:
 
 
 def _conditions(obj: Object) -> list[Condition]:
-    found = getattr(_status(obj), "conditions", None)
+    status = _status(obj)
+    kind: Hashable = type(status)
+    if not _has_conditions(kind):
+        return []
+    found = status.conditions
     return found if isinstance(found, list) and all(isinstance(c, Condition) for c in found) else []
+
+
+@lru_cache(maxsize=256)
+def _has_conditions(kind: Hashable) -> bool:
+    """Asked of the class: to ask a Struct for what it does not have makes an exception, with each pass."""
+    return "conditions" in getattr(kind, "__struct_fields__", getattr(kind, "model_fields", ()))
 
 
 def _stamp(before: list[Condition], after: list[Condition], generation: int, now: datetime) -> None:
