@@ -39,7 +39,7 @@ test-embedded: kubectls  ## The tests of a real control plane on the embedded AP
 		-m "control_plane and not soak" $(ARGS)
 
 test-versions: install  ## The tests that need no control plane, on every other supported Python that is installed.
-	$(BIN)/python hack/versions.py
+	$(BIN)/python hack/versions.py $(addprefix --python=,$(PYTHONS)) $(ARGS)
 
 fuzz: install  ## Random expressions, rules, patterns and values for an hour: nothing may hang, crash or grow.
 	$(BIN)/python tests/schema/cel/cel_fuzz.py --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1)
