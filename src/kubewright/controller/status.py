@@ -18,7 +18,6 @@ All else of the object is not the reconciler's: a change to it is an error that 
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -199,7 +198,7 @@ def _rest_of(cls: type[Object]) -> tuple[tuple[str, str], ...]:
 
 def _conditions(obj: Object) -> list[Condition]:
     status = _status(obj)
-    kind: Hashable = type(status)
+    kind: Any = type(status)  # of a Struct, which mypy takes for one that is not hashable
     if not _has_conditions(kind):
         return []
     found = status.conditions
@@ -207,7 +206,7 @@ def _conditions(obj: Object) -> list[Condition]:
 
 
 @lru_cache(maxsize=256)
-def _has_conditions(kind: Hashable) -> bool:
+def _has_conditions(kind: Any) -> bool:
     """Asked of the class: to ask a Struct for what it does not have makes an exception, with each pass."""
     return "conditions" in getattr(kind, "__struct_fields__", getattr(kind, "model_fields", ()))
 
