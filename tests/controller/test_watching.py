@@ -1,4 +1,4 @@
-"""What else wakes a controller: mapped objects, sources, timers, and the key of what is not there."""
+"""What of other kinds wakes a controller: what a mapper says, and children of any owner."""
 
 from __future__ import annotations
 
@@ -10,59 +10,16 @@ import pytest
 
 import virtual
 from fakeapi import FakeApi
-from kubewright import Context, Key, SyncContext, controller
+from kubewright import Context, Key, controller
 from kubewright.cache.index import index
-from kubewright.controller import Lookup, SourceContext, every, owned, source, watches
+from kubewright.controller import Lookup, SourceContext, owned, source, watches
 from kubewright.controller.predicates import has_label
-from kubewright.model import ObjectMeta, OwnerReference
-from kubewright.models.core.v1 import ConfigMap, Namespace, Secret
-from running import running, until
+from kubewright.model import OwnerReference
+from kubewright.models.core.v1 import ConfigMap, Secret
+from running import running
 from webs import Web, config, web
 
-KEY = Key("default", "a")
-
-
-class Seen:
-    """A controller that notes its passes: the name and the causes."""
-
-    def __init__(self, **options: Any) -> None:
-        self.passes: list[tuple[str, str]] = []
-
-        @controller(Web, **options)
-        async def reconcile(web: Web, ctx: Context) -> None:
-            self.passes.append((web.metadata.name, " ".join(map(str, ctx.causes))))
-
-        self.controller = reconcile
-
-
-def secret(name: str = "s", *, labels: dict[str, str] | None = None, web: str = "") -> Secret:
-    meta = ObjectMeta(name=name, namespace="default", labels=labels or {}, annotations={"web": web})
-    return Secret(metadata=meta)
-
-
-def run(seen: Seen, act: Any) -> list[tuple[str, str]]:
-    async def main() -> None:
-        api = FakeApi(Web, Secret, ConfigMap, Namespace)
-        for name in "abc":
-            api.put(web(name))
-        async with running(api, seen.controller):
-            await asyncio.sleep(1)
-            seen.passes.clear()
-            done = act(api)
-            if asyncio.iscoroutine(done):
-                await done
-            await asyncio.sleep(60)
-
-    virtual.run(main())
-    return seen.passes
-
-
-def pointed_to(secret: Secret, cache: Lookup) -> Iterable[Key]:
-    name = secret.metadata.annotations.get("web")
-    return [Key(secret.metadata.namespace, name)] if name else []
-
-
-# Mappers
+from .seeing import KEY, Seen, pointed_to, run, secret
 
 
 def test_a_mapper_says_who_is_woken_by_a_change_of_another_kind() -> None:
@@ -315,123 +272,6 @@ def test_a_mapper_stays_a_function_and_may_serve_two_controllers() -> None:
 
     virtual.run(main())
     assert one.passes[-1] == two.passes[-1] == ("a", "added Secret s")
-
-
-# Sources
-
-
-def test_a_source_that_fails_is_started_again_with_backoff(caplog: pytest.LogCaptureFixture) -> None:
-    seen = Seen()
-    starts: list[float] = []
-
-    @seen.controller.source
-    async def orders(ctx: SourceContext) -> AsyncIterator[Key]:
-        starts.append(asyncio.get_running_loop().time())
-        if len(starts) < 4:
-            raise ConnectionError("away")
-        yield KEY
-
-    assert run(seen, lambda api: None) == [("a", "orders")]
-    assert [round(later - starts[0]) for later in starts] == [0, 1, 3, 7]
-    assert "source orders failed; again in 1 s" in caplog.text
-
-
-def test_a_source_is_stopped_with_its_controller() -> None:
-    seen = Seen()
-    ended: list[str] = []
-
-    @seen.controller.source
-    async def orders(ctx: SourceContext) -> AsyncIterator[Key]:
-        try:
-            while True:
-                await asyncio.sleep(1)
-                yield KEY
-        finally:
-            ended.append("ended")
-
-    run(seen, lambda api: None)
-    assert ended == ["ended"]
-
-
-def test_a_source_that_yields_no_name_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    seen = Seen()
-
-    @seen.controller.source
-    async def orders(ctx: SourceContext) -> AsyncIterator[Any]:
-        yield "a"
-
-    assert run(seen, lambda api: None) == []
-    assert "source orders: said 'a', which is not the name of an object" in caplog.text
-
-
-def test_a_source_is_an_async_generator() -> None:
-    seen = Seen()
-    with pytest.raises(TypeError, match="source orders: must yield the names of objects"):
-
-        @seen.controller.source
-        async def orders(ctx: SourceContext) -> list[Key]:
-            return []
-
-
-def test_a_timer_reconciles_all_objects_again_and_again() -> None:
-    seen = Seen(sources=[every(20, jitter=0)])
-    passes = run(seen, lambda api: None)
-    assert passes[:6] == [(name, "every 20 s") for name in "abc"] * 2
-
-
-def test_a_timer_may_say_which_objects() -> None:
-    seen = Seen(sources=[every(25, keys=lambda cache: [KEY], jitter=0, name="look at a")])
-    assert set(run(seen, lambda api: None)) == {("a", "look at a")}
-
-
-@pytest.mark.parametrize("options", [{"seconds": 0}, {"seconds": float("inf")}, {"seconds": 1, "jitter": 1}])
-def test_a_timer_without_a_sensible_time_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="every"):
-        every(**options)
-
-
-# Keys, owners
-
-
-def test_by_key_a_function_is_called_for_what_is_gone_too() -> None:
-    seen: list[tuple[Key, bool]] = []
-
-    @controller(Web, by="key", owns=[ConfigMap])
-    async def reconcile(key: Key, ctx: Context) -> None:
-        assert ctx.namespace == key.namespace
-        found = await ctx.find(Web, key.name)
-        seen.append((key, found is not None))
-        await ctx.apply(config(f"{key.name}-tomb"), owned=False)
-        ctx.event("Normal", "Seen", "it")
-
-    async def main() -> None:
-        api = FakeApi(Web, ConfigMap)
-        async with running(api, reconcile):
-            api.put(web())
-            await asyncio.sleep(1)
-            api.remove(Web, "a")
-            await asyncio.sleep(1)
-            assert api.get(ConfigMap, "a-tomb") is not None
-
-    virtual.run(main())
-    assert seen == [(KEY, True), (KEY, False)]
-
-
-def test_by_key_works_in_a_thread_and_for_cluster_scoped_kinds() -> None:
-    seen: list[Key] = []
-
-    @controller(Namespace, by="key")
-    def reconcile(key: Key, ctx: SyncContext) -> None:
-        seen.append(key)
-
-    async def main() -> None:
-        api = FakeApi(Namespace)
-        api.put(Namespace(metadata=ObjectMeta(name="n")))
-        async with running(api, reconcile):
-            await until(lambda: seen)
-
-    virtual.run(main())
-    assert seen == [Key("", "n")]
 
 
 def test_with_any_owner_a_child_wakes_owners_that_are_not_its_controller() -> None:
