@@ -72,6 +72,10 @@ HOLDS = """## What holds it back
 - A child makes five wake-ups of three: one answer and one event more. That is why it is where Go is nearest.
 - Each connection costs a TLS handshake, 2 ms of CPU, and HTTP/1.1 needs as many as there are requests at once (16 with
   16 workers); Go's HTTP/2 needs one. All but the first go on with its session, which saves a third to a half of that.
+- Shared machines are not the same from one hour to the next, and the slower their memory, the dearer Python beside Go.
+  One run has seen our CPU per change rise by a quarter from its first round to its last, while Go's stayed.
+- p99 at 50 changes a second is the server's here, which manages about 50: queues of seconds come and go, with every
+  peer. On the stub the operators' own p99 is seen.
 - Tried and left out: an event loop that gathers for a millisecond after each wake-up (an eighth less CPU in bursts,
   more in a steady stream, a millisecond later everywhere); one that looks for events only every other turn; huge pages;
   another allocator; CPython 3.14 in place of 3.11 (none was faster).
