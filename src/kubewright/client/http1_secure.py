@@ -104,18 +104,11 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        incoming = self._incoming
-        incoming.write(self._view[:nbytes])
+        self._incoming.write(self._view[:nbytes])
         if not self._is_made and not self._shake():
             return
-        data, is_end = b"", False
         try:
-            data = self._session.read(_RECORD_BYTES)
-            is_end = not data
-            if incoming.pending and data:
-                data, is_end = self._read_more(data)
-        except ssl.SSLWantReadError:
-            pass
+            records, is_end = self._read()
         except ssl.SSLError as error:
             self._fail(error)
             return
@@ -123,8 +116,8 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
             self._flush()
         if self._unsent:
             self._send_unsent()
-        if data and not self._is_over:
-            self._above.data_received(data)
+        if records and not self._is_over:
+            self._above.data_received(records[0] if len(records) == 1 else b"".join(records))
         if is_end:
             self._end()
 
@@ -222,19 +215,20 @@ class SecureTransport(asyncio.BufferedProtocol, asyncio.Transport):
         if not self._shaken.done():
             self._shaken.set_exception(error)
 
-    def _read_more(self, first: bytes) -> tuple[bytes, bool]:
-        """The rest of what has come, after its first record; whether the server has said farewell."""
-        records = [first]
+    def _read(self) -> tuple[list[bytes], bool]:
+        """The records that have come; whether the server has said farewell. It stops where nothing is left, as to ask
+        for more would be an exception."""
+        records: list[bytes] = []
         read, incoming = self._session.read, self._incoming
         try:
             while incoming.pending:
                 record = read(_RECORD_BYTES)
                 if not record:
-                    return b"".join(records), True
+                    return records, True
                 records.append(record)
         except ssl.SSLWantReadError:
             pass
-        return b"".join(records), False
+        return records, False
 
     def _send_unsent(self) -> None:
         unsent = self._unsent

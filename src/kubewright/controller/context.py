@@ -24,7 +24,7 @@ from kubewright.client import Client, Conflict, NotFound, Patch
 from kubewright.client.bodies import apply_body
 from kubewright.client.errors import Details
 from kubewright.model import GroupKind, Key, Object, OwnerReference, decode, encode, info_of, key_of, origin_of
-from kubewright.model.owners import AlreadyOwned, owner_reference, set_controller
+from kubewright.model.owners import AlreadyOwned, controller_among, owner_reference, set_controller
 
 from .applying import AppliedMemory
 from .cause import Cause
@@ -288,7 +288,7 @@ class Context:
         return obj if obj.metadata.namespace or not info_of(type(obj)).namespaced else self._adopted(obj, False)
 
     def _check_owner(self, child: Object, owners: Sequence[OwnerReference]) -> None:
-        owner = next((each for each in owners if each.controller), None)
+        owner = controller_among(owners)
         if owner is not None and owner.uid != self._obj.metadata.uid:
             raise AlreadyOwned(child.kind, key_of(child), owner, owner_reference(self._obj))
 

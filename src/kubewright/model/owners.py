@@ -17,6 +17,7 @@ All functions change `metadata` in place and say whether they changed anything; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from .gvk import Key, split_api_version
@@ -28,6 +29,7 @@ __all__ = [
     "AlreadyOwned",
     "OwnerError",
     "add_finalizer",
+    "controller_among",
     "controller_of",
     "has_finalizer",
     "is_controlled_by",
@@ -143,7 +145,12 @@ def remove_owner(owner: Object, child: Object) -> bool:
 
 def controller_of(child: Object) -> OwnerReference | None:
     """The reference to the owner that manages `child`: the entry itself, not a copy."""
-    return next((each for each in child.metadata.owner_references if each.controller), None)
+    return controller_among(child.metadata.owner_references)
+
+
+def controller_among(references: Iterable[OwnerReference]) -> OwnerReference | None:
+    """As `controller_of`, of the references alone."""
+    return next((each for each in references if each.controller), None)
 
 
 def is_controlled_by(child: Object, owner: Object) -> bool:
